@@ -1,0 +1,1 @@
+//! When: schedules, and the times they plan.
