@@ -3,7 +3,23 @@
 //! Nothing here waits, reads a clock, draws a random number or touches a disk: time is an
 //! argument, so that every rule can be checked by a table.
 
+pub mod alarm;
+pub mod error_code;
+pub mod ids;
+pub mod instance;
+pub mod job;
+pub mod lane;
+pub mod ledger;
+pub mod request;
+pub mod retry;
 pub mod schedule;
+pub mod task;
 pub mod time;
+pub mod words;
 
+pub use error_code::{Code, Fault};
+pub use ids::{AlarmId, InstanceId, JobId, RequestId, TaskId};
+pub use lane::Lane;
+pub use retry::{Failure, FailureClass, Retry};
 pub use time::Timestamp;
+pub use words::Words;

@@ -1,1 +1,62 @@
-//! .
+//! What Campanile asks of a database: one trait per noun, in verbs of the field, each with a promise.
+//!
+//! The engine's part is [`Store`]; what people look at is [`Archive`]. The promises are tests in
+//! `conformance`, which every backend runs. A backend decides nothing: what to write was decided by
+//! the rules in `model` and the officers in `engine`; here it is written wholly or not at all.
+//!
+//! Every write of an officer shows its [`Lead`]: the lease it acts under and the term the database
+//! gave it. Where the term has passed to someone else the write is refused and changes nothing, so
+//! that of two nodes that both believe they lead only one can write.
+
+mod archive;
+pub mod conformance;
+mod error;
+
+mod alarms;
+mod instances;
+mod jobs;
+mod leases;
+mod requests;
+mod settings;
+mod tasks;
+mod upkeep;
+
+pub use alarms::{AlarmStore, IncidentMark};
+pub use archive::*;
+pub use error::{Result, StoreError};
+pub use instances::{Assignment, InstanceStore, Launch, Launched};
+pub use jobs::{JobStore, LedgerExtract, MadeInstance};
+pub use leases::{Lead, LeaseRow, LeaseStore};
+pub use requests::{CarriedOut, Change, RequestStore};
+pub use settings::SettingStore;
+pub use tasks::{LaneDepth, TaskStore, Taken, Wanted};
+pub use upkeep::{Purge, Purged, UpkeepStore};
+
+/// Everything that the engine needs kept.
+pub trait Store:
+    LeaseStore
+    + JobStore
+    + InstanceStore
+    + TaskStore
+    + AlarmStore
+    + RequestStore
+    + SettingStore
+    + UpkeepStore
+    + Send
+    + Sync
+{
+}
+
+impl<S> Store for S where
+    S: LeaseStore
+        + JobStore
+        + InstanceStore
+        + TaskStore
+        + AlarmStore
+        + RequestStore
+        + SettingStore
+        + UpkeepStore
+        + Send
+        + Sync
+{
+}

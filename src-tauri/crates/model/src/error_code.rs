@@ -1,0 +1,279 @@
+//! The closed list of error codes: what a user, an executor or the command line sees of a refusal.
+//!
+//! The code is stable and is what a client may branch on; the message, in both languages, says what
+//! is wrong, and the hint what to do. The first digit after the zeros of old names the subject: 0 jobs
+//! and schedules, 1 instances, 2 tasks, 3 processors, 4 executors and access, 5 storage,
+//! 6 coordination, 7 flow control, 8 alarms.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::Words;
+
+macro_rules! codes {
+    ($($name:ident = $code:literal, $en:literal, $zh:literal, $hint_en:literal, $hint_zh:literal;)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Code { $($name,)* }
+
+        impl Code {
+            pub const ALL: &'static [Code] = &[$(Code::$name,)*];
+
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Code::$name => $code,)* }
+            }
+
+            fn message(self) -> Words {
+                match self { $(Code::$name => Words::new($en, $zh),)* }
+            }
+
+            fn hint(self) -> Words {
+                match self { $(Code::$name => Words::new($hint_en, $hint_zh),)* }
+            }
+        }
+    };
+}
+
+codes! {
+    // 0: jobs and schedules
+    BadRequest = "k_sc_ec_000001",
+        "the request is not valid: {reason}", "请求无效：{reason}",
+        "Check the fields that the message names.", "请检查提示中的字段。";
+    JobNotFound = "k_sc_ec_000004",
+        "job {job} not found", "找不到任务 {job}",
+        "`campanile jobs` lists the jobs there are.", "可用 `campanile jobs` 查看现有任务。";
+    JobNameTaken = "k_sc_ec_000005",
+        "a job named {job} exists already", "已存在名为 {job} 的任务",
+        "Choose another name, or edit the job that has it.", "请换一个名称，或编辑已有的任务。";
+    JobChanged = "k_sc_ec_000006",
+        "job {job} was changed meanwhile (it is at version {version} now)", "任务 {job} 已被他人修改（现为第 {version} 版）",
+        "Look at the new version and make your change again.", "请查看新版本后重新修改。";
+    JobInvalid = "k_sc_ec_000010",
+        "{field}: {reason}", "{field}：{reason}",
+        "Correct the field and save again.", "请更正该字段后重新保存。";
+    ScheduleInvalid = "k_sc_ec_000011",
+        "the schedule is not valid: {reason}", "调度设置无效：{reason}",
+        "Correct it; the preview shows what it would do.", "请更正；预览会显示实际的执行时间。";
+    ScheduleNeverFires = "k_sc_ec_000012",
+        "the schedule can never fire: {reason}", "该调度永远不会触发：{reason}",
+        "Choose days that exist.", "请选择存在的日期。";
+    UnknownZone = "k_sc_ec_000013",
+        "unknown time zone {zone}", "未知时区 {zone}",
+        "Use a name such as Asia/Shanghai or Europe/Berlin.", "请使用如 Asia/Shanghai、Europe/Berlin 的名称。";
+    NotYet = "k_sc_ec_000014",
+        "{feature} cannot be used in this version", "当前版本尚不支持{feature}",
+        "Leave it out, or wait for a version that has it.", "请去掉该设置，或等待支持它的版本。";
+    CannotMove = "k_sc_ec_000015",
+        "this run cannot be moved: {reason}", "无法移动这次执行：{reason}",
+        "Edit the schedule itself instead.", "请直接编辑调度设置。";
+    NothingToRestore = "k_sc_ec_000016",
+        "job {job} has no version {version}", "任务 {job} 没有第 {version} 版",
+        "The job's history lists its versions.", "可在任务的历史中查看各版本。";
+    CrontabRefused = "k_sc_ec_000017",
+        "nothing of the crontab could become a job", "该 crontab 中没有可转换为任务的行",
+        "Each line's reason stands beside it.", "每一行的原因已列在旁边。";
+    TimeInvalid = "k_sc_ec_000018",
+        "{text} is not a time", "{text} 不是有效的时间",
+        "Write epoch milliseconds or RFC 3339, such as 2026-03-01T09:00:00+08:00.",
+        "请使用毫秒时间戳或 RFC 3339 格式，例如 2026-03-01T09:00:00+08:00。";
+
+    // 1: instances
+    InstanceNotFound = "k_sc_ec_100004",
+        "job instance {instance} not found", "找不到任务实例 {instance}",
+        "It may have been purged; retention is in Settings.", "它可能已被清理；保留期限见设置。";
+    InstanceFinal = "k_sc_ec_100005",
+        "instance {instance} has ended already ({state})", "任务实例 {instance} 已结束（{state}）",
+        "There is nothing left to stop.", "没有可停止的内容。";
+    InstanceNotFinal = "k_sc_ec_100006",
+        "instance {instance} has not ended yet ({state})", "任务实例 {instance} 尚未结束（{state}）",
+        "Cancel it first, or wait for its end.", "请先取消它，或等待其结束。";
+
+    // 2: tasks
+    TaskNotFound = "k_sc_ec_200004",
+        "task {task} not found", "找不到作业 {task}",
+        "It may have been purged; retention is in Settings.", "它可能已被清理；保留期限见设置。";
+    TaskIllegal = "k_sc_ec_200005",
+        "task {task} is {state}; that cannot be done to it now", "作业 {task} 处于 {state}，当前不能执行该操作",
+        "Look at its state again.", "请重新查看其状态。";
+    TaskTimedOut = "k_sc_ec_200010",
+        "stopped at its timeout of {seconds} s", "达到 {seconds} 秒超时后被终止",
+        "Give it more time, or find out what made it slow.", "请延长超时时间，或排查变慢的原因。";
+    TaskExecutorLost = "k_sc_ec_200011",
+        "executor {executor} was lost while it had the task", "执行器 {executor} 在持有该作业时失联",
+        "Look at the executor's host; the next attempt goes by the retry policy.", "请检查执行器所在主机；下一次尝试按重试策略进行。";
+    TaskReadyTimeout = "k_sc_ec_200012",
+        "no executor of group {group} came for processor {processor} in {seconds} s", "{seconds} 秒内执行器组 {group} 中没有执行器可运行 {processor}",
+        "Start an executor that has the processor.", "请启动一个注册了该 Processor 的执行器。";
+    TaskPushTimeout = "k_sc_ec_200013",
+        "executor {executor} did not start it in {seconds} s", "执行器 {executor} 在 {seconds} 秒内没有开始执行",
+        "Look at what keeps the executor busy.", "请查看执行器在忙什么。";
+
+    // 3: processors
+    ProcessorNotRegistered = "k_sc_ec_300001",
+        "processor {name} is not registered", "Processor Name 未注册 {name}",
+        "Check the name, and the executor group it belongs to.", "请检查名称及其所属的执行器组。";
+    NoExecutorForProcessor = "k_sc_ec_300006",
+        "no executor for processor {name}", "processor({name}) 找不到对应 executor",
+        "Start an executor of its group.", "请启动该组的执行器。";
+    ParametersRefused = "k_sc_ec_300010",
+        "the processor refuses its parameters: {reason}", "Processor 拒绝该参数：{reason}",
+        "Correct the parameter that the message names.", "请更正提示中的参数。";
+
+    // 4: executors and access
+    ExecutorNotFound = "k_sc_ec_400002",
+        "executor {executor} not found", "找不到 Executor {executor}",
+        "The list of executors shows who is there.", "请在执行器列表中查看。";
+    NoPermission = "k_sc_ec_400005",
+        "no permission", "无权限操作",
+        "Ask an administrator for the role that may do this.", "请向管理员申请相应角色。";
+    TokenWrong = "k_sc_ec_400006",
+        "the access token is missing or wrong", "访问令牌缺失或不正确",
+        "Open the address that `campanile serve` printed.", "请打开 `campanile serve` 输出的地址。";
+    ExecutorNameTaken = "k_sc_ec_400007",
+        "executor {executor} is already connected", "执行器 {executor} 已连接",
+        "Give each executor of a group a name of its own.", "请为组内每个执行器取不同的名称。";
+    ProtocolVersion = "k_sc_ec_400008",
+        "protocol version {version} is not understood", "不支持协议版本 {version}",
+        "Use an SDK of this release.", "请使用与此版本匹配的 SDK。";
+    UnknownOperation = "k_sc_ec_400009",
+        "there is no operation {operation}", "没有名为 {operation} 的操作",
+        "The console and the node must be of one version.", "控制台与节点的版本必须一致。";
+
+    // 5: storage
+    StorageUnavailable = "k_sc_ec_500001",
+        "storage does not answer: {reason}", "存储不可用：{reason}",
+        "It is tried again by itself; nothing was lost.", "系统会自动重试；没有数据丢失。";
+    DiskFull = "k_sc_ec_500002",
+        "the disk is full", "磁盘已满",
+        "Free some room; work goes on by itself.", "请释放空间；之后会自动继续。";
+    DataReadOnly = "k_sc_ec_500003",
+        "the data folder {folder} cannot be written", "数据目录 {folder} 不可写",
+        "Change its permissions, or choose another with --data.", "请修改权限，或用 --data 指定其他目录。";
+    SchemaNewer = "k_sc_ec_500004",
+        "the database is of a newer version (schema {found}, this program knows {known})",
+        "数据库版本较新（架构 {found}，本程序支持到 {known}）",
+        "Start the newer program.", "请使用更新版本的程序。";
+    DataDamaged = "k_sc_ec_500005",
+        "the database is damaged: {reason}", "数据库已损坏：{reason}",
+        "Restore a copy of the data folder.", "请用备份恢复数据目录。";
+    LogUnavailable = "k_sc_ec_500006",
+        "the log of task {task} cannot be read: {reason}", "无法读取作业 {task} 的日志：{reason}",
+        "It may have been purged; retention is in Settings.", "它可能已被清理；保留期限见设置。";
+
+    // 6: coordination
+    NotLeading = "k_sc_ec_600001",
+        "no running engine holds this data folder", "没有正在运行的引擎持有该数据目录",
+        "Start the desktop app or `campanile serve`.", "请启动桌面应用或 `campanile serve`。";
+    Unanswered = "k_sc_ec_600002",
+        "the engine did not answer in {seconds} s", "引擎在 {seconds} 秒内没有回应",
+        "The request stands and will be carried out; look again in a moment.", "请求已记录，稍后会执行，请稍候再查看。";
+    AddressTaken = "k_sc_ec_600003",
+        "cannot listen on {address}: {reason}", "无法监听 {address}：{reason}",
+        "Choose another port with --port.", "请用 --port 指定其他端口。";
+
+    // 7: flow control
+    Held = "k_sc_ec_700001",
+        "everything is held: {reason}", "全部暂停中：{reason}",
+        "Release it in the top bar when the reason is gone.", "原因解除后，可在顶栏恢复。";
+    HoldNeedsReason = "k_sc_ec_700002",
+        "holding everything needs a reason", "全部暂停需要填写原因",
+        "Say why, for those who see it.", "请填写原因，供其他人查看。";
+
+    // 8: alarms
+    AlarmNotFound = "k_sc_ec_800004",
+        "alarm {alarm} not found", "找不到告警 {alarm}",
+        "It may have been purged.", "它可能已被清理。";
+    NoteMissing = "k_sc_ec_800005",
+        "acknowledging an alarm takes a note", "确认告警需要填写备注",
+        "Say what you know or what you will do.", "请写明已知情况或处理打算。";
+}
+
+impl Code {
+    /// Starts a refusal: `Code::JobNotFound.fault().with("job", name)`.
+    pub fn fault(self) -> Fault {
+        let hint = self.hint();
+        Fault { code: self.as_str().to_owned(), message: self.message(), hint: Some(hint), field: None }
+    }
+
+    pub fn from_str(text: &str) -> Option<Code> {
+        Self::ALL.iter().copied().find(|code| code.as_str() == text)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A refusal, as the person asking should see it. `code` is what a client may branch on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS, thiserror::Error)]
+#[error("{code}: {}", message.en)]
+pub struct Fault {
+    pub code: String,
+    pub message: Words,
+    pub hint: Option<Words>,
+    /// The input that it is about, as a path into what was sent: `schedule.expression`.
+    pub field: Option<String>,
+}
+
+impl Fault {
+    /// Puts a parameter in its place in both languages.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl fmt::Display) -> Fault {
+        self.message = self.message.with(name, &value.to_string());
+        self
+    }
+
+    /// As `with`, where the parameter itself has two languages.
+    #[must_use]
+    pub fn with_words(mut self, name: &str, value: &Words) -> Fault {
+        let slot = format!("{{{name}}}");
+        self.message.en = self.message.en.replace(&slot, &value.en);
+        self.message.zh = self.message.zh.replace(&slot, &value.zh);
+        self
+    }
+
+    #[must_use]
+    pub fn at(mut self, field: impl Into<String>) -> Fault {
+        self.field = Some(field.into());
+        self
+    }
+
+    pub fn is(&self, code: Code) -> bool {
+        self.code == code.as_str()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_code_is_its_own_and_says_the_same_in_both_languages() {
+        let mut seen = HashSet::new();
+        for code in Code::ALL {
+            assert!(seen.insert(code.as_str()), "{code} stands twice");
+            assert_eq!(code.as_str().len(), "k_sc_ec_000000".len(), "{code}");
+            let Fault { message, hint, .. } = code.fault();
+            let hint = hint.expect("every code says what to do");
+            assert!(!message.zh.is_ascii() && !hint.zh.is_ascii(), "{code} has no Chinese");
+            assert_eq!(slots(&message.en), slots(&message.zh), "{code} names other parameters in Chinese");
+        }
+    }
+
+    fn slots(text: &str) -> HashSet<&str> {
+        text.split('{').skip(1).filter_map(|rest| rest.split('}').next()).collect()
+    }
+
+    #[test]
+    fn the_codes_of_the_contract_are_these() {
+        let fault = Code::NoExecutorForProcessor.fault().with("name", "demo");
+        assert_eq!(fault.code, "k_sc_ec_300006");
+        assert_eq!(fault.message, Words::new("no executor for processor demo", "processor(demo) 找不到对应 executor"));
+        assert_eq!(Code::NoPermission.fault().message.zh, "无权限操作");
+    }
+}

@@ -1,0 +1,175 @@
+//! Jobs, as people write them and as the engine keeps them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use ts_rs::TS;
+
+use crate::schedule::{Exception, Schedule};
+use crate::{JobId, Lane, Retry, Timestamp};
+
+pub const API_VERSION: &str = "campanile/v1";
+
+/// What `apply` reads and `export` writes. Every field but name, processor and schedule has a default.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct JobSpec {
+    #[serde(default = "api_version")]
+    pub api_version: String,
+    /// Unique; what the CLI, the API, files and errors call it.
+    pub name: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    pub schedule: Schedule,
+    /// Single occurrences that were skipped, moved or added.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exceptions: Vec<Exception>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective_from: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective_until: Option<Timestamp>,
+    #[serde(default)]
+    pub misfire: Misfire,
+    #[serde(default)]
+    pub overlap: Overlap,
+    #[serde(default)]
+    pub spread_seconds: u32,
+    #[serde(default)]
+    pub mode: Mode,
+    #[serde(default)]
+    pub route: Route,
+    #[serde(default = "local")]
+    pub executor_group: String,
+    pub processor: String,
+    #[serde(default)]
+    #[ts(type = "Record<string, unknown>")]
+    pub parameters: Map<String, Value>,
+    #[serde(default)]
+    pub priority: Lane,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_seconds: Option<u32>,
+    #[serde(default)]
+    pub overrun: Overrun,
+    #[serde(default)]
+    pub retry: Retry,
+    #[serde(default = "sixty")]
+    pub ready_timeout_seconds: u32,
+    #[serde(default = "sixty")]
+    pub push_timeout_seconds: u32,
+}
+
+fn api_version() -> String {
+    API_VERSION.to_owned()
+}
+
+fn local() -> String {
+    "local".to_owned()
+}
+
+fn sixty() -> u32 {
+    60
+}
+
+/// What becomes of a firing that is late.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Misfire {
+    pub policy: MisfirePolicy,
+    /// Later than this is late; so is later than the job's next due time, whichever is earlier.
+    pub grace_seconds: u32,
+    /// The most that `catchUp` makes good.
+    pub max: u32,
+}
+
+impl Default for Misfire {
+    fn default() -> Self {
+        Misfire { policy: MisfirePolicy::FireOnce, grace_seconds: 60, max: 100 }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum MisfirePolicy {
+    Skip,
+    /// The latest missed time runs; the others are folded into it.
+    #[default]
+    FireOnce,
+    /// Oldest first, one at a time.
+    CatchUp,
+}
+
+/// What happens while an instance of the job has a task that is not final.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum Overlap {
+    Allow,
+    Skip,
+    /// One waits; a further one is skipped.
+    #[default]
+    Queue,
+    /// The old one is stopped; the new one starts when it is final.
+    Replace,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum Mode {
+    #[default]
+    Unicast,
+    Broadcast,
+    Sharding,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum Route {
+    RoundRobin,
+    Random,
+    #[default]
+    LeastLoaded,
+    ConsistentHash,
+    Sticky,
+    Label,
+}
+
+/// What happens when a task still runs past its timeout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum Overrun {
+    #[default]
+    Note,
+    Kill,
+}
+
+/// A job as the engine keeps it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    pub id: JobId,
+    pub spec: JobSpec,
+    /// Grows by one with every change of the spec; every instance knows the one that made it.
+    pub version: u32,
+    /// When this version was saved; it plans nothing before.
+    pub saved_at: Timestamp,
+    /// Firings due up to here have been decided, and are never decided again.
+    pub fired_through: Timestamp,
+    /// None: nothing is planned, or the next time depends on an instance that has not ended.
+    pub next_due: Option<Timestamp>,
+    pub paused: bool,
+    /// When the last instance that the schedule made became final (what `fixedDelay` counts from).
+    pub last_final_at: Option<Timestamp>,
+}
+
+/// An earlier or present form of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobVersion {
+    pub job: JobId,
+    pub version: u32,
+    pub spec: JobSpec,
+    pub saved_at: Timestamp,
+    pub saved_by: String,
+}

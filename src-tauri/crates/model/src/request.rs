@@ -1,0 +1,135 @@
+//! What people ask of the engine, and what became of it.
+//!
+//! Whoever asks writes a [`Request`]; the clerk carries it out, checks the role again, and writes
+//! change and audit entry together.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use ts_rs::TS;
+
+use crate::job::JobSpec;
+use crate::{AlarmId, Fault, InstanceId, JobId, RequestId, Timestamp};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum Role {
+    Viewer,
+    /// Runs, acknowledges, pauses, holds.
+    Operator,
+    /// Changes jobs and calendars.
+    Editor,
+    Admin,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Person {
+    pub name: String,
+    pub role: Role,
+}
+
+/// A job to be saved, and the version that the person had before them (none: it is to be new).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SaveJob {
+    pub spec: JobSpec,
+    pub job: Option<JobId>,
+    pub seen_version: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "ask")]
+pub enum Ask {
+    /// All of them or none.
+    SaveJobs { jobs: Vec<SaveJob> },
+    RemoveJobs { jobs: Vec<JobId> },
+    PauseJobs { jobs: Vec<JobId> },
+    ResumeJobs { jobs: Vec<JobId> },
+    RunJobs { jobs: Vec<JobId>, parameters: Option<Map<String, Value>>, beside: bool, repeats: Option<InstanceId> },
+    CancelInstance { instance: InstanceId },
+    /// The tasks of the instance that ended badly get their next attempt.
+    RetryInstance { instance: InstanceId },
+    AcknowledgeAlarms { alarms: Vec<AlarmId>, note: String },
+    Hold { reason: String },
+    Release,
+    Set { key: String, value: Value },
+}
+
+impl Ask {
+    /// The least role that may ask this.
+    pub const fn needs(&self) -> Role {
+        match self {
+            Ask::SaveJobs { .. } | Ask::RemoveJobs { .. } => Role::Editor,
+            Ask::PauseJobs { .. }
+            | Ask::ResumeJobs { .. }
+            | Ask::RunJobs { .. }
+            | Ask::CancelInstance { .. }
+            | Ask::RetryInstance { .. }
+            | Ask::AcknowledgeAlarms { .. }
+            | Ask::Hold { .. }
+            | Ask::Release => Role::Operator,
+            Ask::Set { .. } => Role::Admin,
+        }
+    }
+
+    /// What the audit log calls it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Ask::SaveJobs { .. } => "saveJobs",
+            Ask::RemoveJobs { .. } => "removeJobs",
+            Ask::PauseJobs { .. } => "pauseJobs",
+            Ask::ResumeJobs { .. } => "resumeJobs",
+            Ask::RunJobs { .. } => "runJobs",
+            Ask::CancelInstance { .. } => "cancelInstance",
+            Ask::RetryInstance { .. } => "retryInstance",
+            Ask::AcknowledgeAlarms { .. } => "acknowledgeAlarms",
+            Ask::Hold { .. } => "hold",
+            Ask::Release => "release",
+            Ask::Set { .. } => "set",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    pub id: RequestId,
+    pub who: Person,
+    pub ask: Ask,
+    pub asked_at: Timestamp,
+}
+
+/// What the clerk made of a request. Asking again under the same id gives the same answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Answer {
+    Done(Done),
+    Refused(Fault),
+}
+
+/// What there is now because of a request.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Done {
+    pub jobs: Vec<JobId>,
+    pub instances: Vec<InstanceId>,
+    /// How many things it changed.
+    pub changed: u32,
+}
+
+/// A change and who made it; kept for ever.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AuditEntry {
+    pub at: Timestamp,
+    pub who: String,
+    pub action: String,
+    pub subject: String,
+    pub before: Option<Value>,
+    pub after: Option<Value>,
+}
+
+/// Nothing is dispatched while there is one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Hold {
+    pub by: String,
+    pub reason: String,
+    pub since: Timestamp,
+}

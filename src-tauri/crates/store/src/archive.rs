@@ -1,0 +1,118 @@
+//! What people look at: pages of what is and was, by key. Nothing here counts over history.
+
+use async_trait::async_trait;
+use campanile_model::alarm::{Alarm, AlarmState};
+use campanile_model::instance::{Instance, InstanceState, Omission};
+use campanile_model::job::{Job, JobVersion};
+use campanile_model::request::AuditEntry;
+use campanile_model::task::{Task, TaskState};
+use campanile_model::{InstanceId, JobId, TaskId, Timestamp, Words};
+
+use crate::Result;
+
+/// The place in a list where the next page begins; opaque to whoever holds it. None: the first page, or no further one.
+pub type Cursor = Option<i64>;
+
+#[derive(Clone, Debug)]
+pub struct Page<T> {
+    pub rows: Vec<T>,
+    pub next: Cursor,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct JobFilter {
+    /// Part of a name, tag or tenant, whatever the case.
+    pub text: Option<String>,
+    pub paused: Option<bool>,
+    pub tag: Option<String>,
+}
+
+/// A job with what its row shows.
+#[derive(Clone, Debug)]
+pub struct JobSummary {
+    pub job: Job,
+    /// State, due time and id of the last instances, newest first, at most twelve.
+    pub last: Vec<(InstanceState, Timestamp, InstanceId)>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct InstanceFilter {
+    pub job: Option<JobId>,
+    pub states: Vec<InstanceState>,
+    /// With a task in one of these states.
+    pub task_states: Vec<TaskState>,
+    pub due_from: Option<Timestamp>,
+    pub due_until: Option<Timestamp>,
+}
+
+/// An instance with what its row shows.
+#[derive(Clone, Debug)]
+pub struct InstanceSummary {
+    pub instance: Instance,
+    pub job_name: String,
+    pub tasks: Vec<(TaskId, TaskState, u32)>,
+}
+
+/// A step of a task as the history has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistoryEntry {
+    pub at: Timestamp,
+    pub from: TaskState,
+    pub to: TaskState,
+    pub attempt: u32,
+    pub executor: Option<String>,
+    /// The node that wrote it.
+    pub node: String,
+    pub reason: Option<Words>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutcomeCounts {
+    pub succeeded: u64,
+    pub failed: u64,
+}
+
+#[async_trait]
+pub trait Archive: Send + Sync {
+    /// In the order of names.
+    async fn job_page(&self, filter: &JobFilter, cursor: Cursor, limit: usize) -> Result<Page<JobSummary>>;
+
+    /// How many jobs match, counted up to `most` (a number at `most` means 'that many or more').
+    async fn job_count(&self, filter: &JobFilter, most: u64) -> Result<u64>;
+
+    async fn versions(&self, job: JobId) -> Result<Vec<JobVersion>>;
+
+    /// Newest first.
+    async fn instance_page(
+        &self,
+        filter: &InstanceFilter,
+        cursor: Cursor,
+        limit: usize,
+    ) -> Result<Page<InstanceSummary>>;
+
+    async fn instance_summary(&self, id: InstanceId) -> Result<Option<InstanceSummary>>;
+
+    /// Oldest first.
+    async fn history(&self, task: TaskId) -> Result<Vec<HistoryEntry>>;
+
+    /// Newest first.
+    async fn task_page(&self, states: &[TaskState], cursor: Cursor, limit: usize) -> Result<Page<Task>>;
+
+    /// Firings that did not happen, latest first, at most `limit`; of one job or of all, since `since`.
+    async fn omissions(&self, job: Option<JobId>, since: Timestamp, limit: usize) -> Result<Vec<Omission>>;
+
+    /// Worst and latest first.
+    async fn alarm_page(&self, states: &[AlarmState], cursor: Cursor, limit: usize) -> Result<Page<Alarm>>;
+
+    /// Newest first.
+    async fn audit_page(&self, cursor: Cursor, limit: usize) -> Result<Page<AuditEntry>>;
+
+    /// Instances that ended in [since, until), by outcome.
+    async fn outcomes(&self, since: Timestamp, until: Timestamp) -> Result<OutcomeCounts>;
+
+    /// Instances due in [from, until) with their state, earliest first, at most `limit`: what the calendar paints as past.
+    async fn fired(&self, from: Timestamp, until: Timestamp, limit: usize) -> Result<Vec<InstanceSummary>>;
+
+    /// Grows whenever anyone, this program or another, has written.
+    async fn change_count(&self) -> Result<u64>;
+}

@@ -1,0 +1,1 @@
+//! The promises of the contract, as tests that every backend runs.

@@ -1,0 +1,71 @@
+//! Instances: launching them, and giving them their tasks.
+
+use async_trait::async_trait;
+use campanile_model::instance::{Instance, InstanceMove, InstanceState, Omission};
+use campanile_model::ledger::LedgerSpan;
+use campanile_model::task::{Incident, Task};
+use campanile_model::{InstanceId, JobId, Timestamp};
+
+use crate::{Lead, Result};
+
+/// What one pass decided about one job, written in one transaction.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    pub job: JobId,
+    /// The job must still be at this version …
+    pub version: u32,
+    /// … and have fired through here.
+    pub seen_through: Timestamp,
+    pub instances: Vec<Instance>,
+    pub omissions: Vec<Omission>,
+    pub span: LedgerSpan,
+    pub fired_through: Timestamp,
+    pub next_due: Option<Timestamp>,
+    /// What the alerter is to know of it: firings that were missed.
+    pub incidents: Vec<Incident>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Launched {
+    /// Written. `made` of its instances are new; the others had been made before (same job, origin and key).
+    Written { made: u32 },
+    /// The job was changed meanwhile, or removed: nothing of this launch was written.
+    Stale,
+}
+
+/// The tasks of one instance.
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    pub instance: InstanceId,
+    pub at: Timestamp,
+    pub tasks: Vec<Task>,
+}
+
+#[async_trait]
+pub trait InstanceStore: Send + Sync {
+    /// Writes each launch wholly or not at all: instances, omissions, the span, `fired_through` and `next_due`.
+    ///
+    /// A firing is made once: an instance whose (job, origin, key) exists is left as it is. An omission that
+    /// continues the job's last one (same version and reason, no instance of the schedule made between) lengthens
+    /// that row; a span that continues the job's last one (same version and zone data) lengthens it likewise.
+    async fn launch(&self, lead: &Lead, launches: &[Launch]) -> Result<Vec<Launched>>;
+
+    /// For a fixedDelay job that is still at `version` with no `next_due`: sets it. False: it has changed.
+    async fn plan_next(&self, lead: &Lead, job: JobId, version: u32, next_due: Timestamp) -> Result<bool>;
+
+    /// Waiting instances without tasks whose turn has come: `beside`, or the oldest of their job that is not final.
+    /// Oldest first, at most `limit`.
+    async fn unassigned(&self, limit: usize) -> Result<Vec<Instance>>;
+
+    /// Gives instances their tasks. An instance that is no longer Waiting, or has tasks, is passed over; the answer
+    /// says for each whether it was written.
+    async fn assign(&self, lead: &Lead, assignments: &[Assignment]) -> Result<Vec<bool>>;
+
+    /// Ends an instance that has no tasks. False: it has some by now, or is final.
+    async fn end_unassigned(&self, lead: &Lead, change: &InstanceMove) -> Result<bool>;
+
+    async fn instances(&self, ids: &[InstanceId]) -> Result<Vec<Instance>>;
+
+    /// Instances of these jobs that are not final, oldest first.
+    async fn unfinished(&self, jobs: &[JobId]) -> Result<Vec<(JobId, InstanceId, InstanceState)>>;
+}

@@ -1,0 +1,1 @@
+//! What tests that need more than one crate stand on.
