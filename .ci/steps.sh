@@ -1,0 +1,31 @@
+# Runs the steps of a long check one after the other and says at the end how long each took. Sourced by .ci/test and
+# .ci/soak. The first step that fails ends the run, after the table.
+
+step_names=()
+step_seconds=()
+
+# step NAME COMMAND...
+step() {
+  local name=$1 began=$SECONDS status=0
+  shift
+  printf '\n━━ %s\n' "$name"
+  "$@" || status=$?
+  step_names+=("$name")
+  step_seconds+=("$((SECONDS - began))")
+  [ "$status" = 0 ] || { table "failed: $name"; exit "$status"; }
+}
+
+# table VERDICT
+table() {
+  local index
+  printf '\n'
+  for index in "${!step_names[@]}"; do
+    printf '  %-44s %s\n' "${step_names[$index]}" "$(as_minutes "${step_seconds[$index]}")"
+  done
+  printf '  %-44s %s\n\n%s\n' "together" "$(as_minutes "$SECONDS")" "$1"
+}
+
+as_minutes() { printf '%3d:%02d' "$(($1 / 60))" "$(($1 % 60))"; }
+
+# The sum of what the `test result:` lines of a cargo test log say has passed.
+passed_in() { awk '/^test result: ok\./ { sum += $4 } END { print sum + 0 }' "$1"; }
