@@ -1,0 +1,366 @@
+//! A cron expression in a sentence, as one would say it aloud, in English and Chinese.
+//!
+//! Said from what the fields come to, except that a step is said as a step where it really is
+//! one all round the clock: `*/15` is every 15 minutes, `*/7` is a list of minutes.
+
+use super::parse::{DAYS, Field, HOURS, Item, Kind, MINUTES, MONTHS, Parsed, SECONDS, WEEKDAYS};
+use crate::Words;
+use crate::schedule::error::Joined;
+
+/// More times of day than this are said by their fields.
+const LISTED_TIMES: usize = 6;
+
+const MONTHS_EN: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+const WEEKDAYS_EN: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const WEEKDAYS_ZH: [&str; 7] = ["周日", "周一", "周二", "周三", "周四", "周五", "周六"];
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn and_list(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+pub(crate) fn zh_list(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{}和 {last}", first.join("、")),
+    }
+}
+
+fn numbers(mask: u64) -> Vec<u32> {
+    (0..64).filter(|number| mask & 1 << number != 0).collect()
+}
+
+/// Neighbours of three or more said as one: 1-5, 8 and 9.
+fn runs(mask: u64) -> Vec<(u32, u32)> {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for number in numbers(mask) {
+        match runs.last_mut() {
+            Some((_, to)) if *to + 1 == number => *to = number,
+            _ => runs.push((number, number)),
+        }
+    }
+    runs.into_iter()
+        .flat_map(|(from, to)| if to == from + 1 { vec![(from, from), (to, to)] } else { vec![(from, to)] })
+        .collect()
+}
+
+fn said(mask: u64, en: impl Fn(u32) -> String, zh: impl Fn(u32) -> String) -> Words {
+    let runs = runs(mask);
+    let side = |say: &dyn Fn(u32) -> String, to_word: &str| {
+        runs.iter()
+            .map(|(from, to)| match from == to {
+                true => say(*from),
+                false => format!("{}{to_word}{}", say(*from), say(*to)),
+            })
+            .collect::<Vec<_>>()
+    };
+    Words::new(and_list(&side(&en, " to ")), zh_list(&side(&zh, "至")))
+}
+
+pub(crate) fn days_of_month(field: &Field) -> Words {
+    let mask = field.mask(&DAYS);
+    let word = if mask.count_ones() == 1 { "day" } else { "days" };
+    let list = said(mask, |day| day.to_string(), |day| format!("{day} 日"));
+    Words::new(format!("{word} {}", list.en), list.zh)
+}
+
+pub(crate) fn months(field: &Field) -> Words {
+    said(field.mask(&MONTHS), |month| MONTHS_EN[month as usize - 1].to_owned(), |month| format!("{month} 月"))
+}
+
+pub(crate) fn weekdays(mask: u8) -> Words {
+    // The week begins on Monday when it is read out, so Sunday moves to the end.
+    let from_monday = u64::from(mask >> 1 | (mask & 1) << 6);
+    let name = |place: u32| ((place + 1) % 7) as usize;
+    said(from_monday, |place| WEEKDAYS_EN[name(place)].to_owned(), |place| WEEKDAYS_ZH[name(place)].to_owned())
+}
+
+/// `Mondays and Fridays`, where they are spoken of as coming again and again.
+fn each_weekday(mask: u8) -> Words {
+    let list = weekdays(mask);
+    if list.en.contains(" to ") {
+        return list;
+    }
+    let plural = list.en.split(' ').map(|word| if word == "and" { word.to_owned() } else { pluralized(word) });
+    Words::new(plural.collect::<Vec<_>>().join(" "), list.zh)
+}
+
+fn pluralized(word: &str) -> String {
+    match word.strip_suffix(',') {
+        Some(word) => format!("{word}s,"),
+        None => format!("{word}s"),
+    }
+}
+
+/// A time of day, or several, or a beat that goes on.
+enum Time {
+    Points(Words),
+    Beat(Words),
+}
+
+pub(crate) fn phrase(parsed: &Parsed) -> Words {
+    let day = day_phrase(parsed);
+    let months = match parsed.fields.months.is_open() {
+        true => None,
+        false => Some(months(&parsed.fields.months)),
+    };
+    let in_months_en = months.as_ref().map_or(String::new(), |months| format!(" in {}", months.en));
+    let in_months_zh = months.as_ref().map_or(String::new(), |months| format!("{}的", months.zh));
+    match time_phrase(parsed) {
+        Time::Points(time) => {
+            let day = day.unwrap_or_else(|| Words::new("daily", "每天"));
+            Words::new(
+                format!("{} at {}{in_months_en}", day.en, time.en),
+                format!("{in_months_zh}{} {}", day.zh, time.zh),
+            )
+        }
+        Time::Beat(time) => {
+            let day_en = day.as_ref().map_or(String::new(), |day| format!(" {}", day.en));
+            let day_zh = day.as_ref().map_or(String::new(), |day| format!("{}，", day.zh));
+            Words::new(format!("{}{day_en}{in_months_en}", time.en), format!("{in_months_zh}{day_zh}{}", time.zh))
+        }
+    }
+}
+
+/// None: every day.
+fn day_phrase(parsed: &Parsed) -> Option<Words> {
+    let fields = &parsed.fields;
+    let weekday_mask = parsed.weekday_mask();
+    let of_month = (!fields.days.is_open()).then(|| {
+        let days = match stepped(&fields.days, &DAYS) {
+            Some(step) => Words::new(format!("every {step} days from day 1"), format!("1 日起每隔 {step} 天")),
+            None => days_of_month(&fields.days),
+        };
+        let each_month = fields.months.is_open();
+        let on = if days.en.starts_with("every") { "" } else { "on " };
+        Words::new(
+            format!("{on}{} of {}", days.en, if each_month { "each month" } else { "the month" }),
+            if each_month { format!("每月 {}", days.zh) } else { format!(" {}", days.zh) },
+        )
+    });
+    let of_week = (weekday_mask != 0x7f).then(|| each_weekday(weekday_mask));
+    match (of_month, of_week) {
+        (None, None) => None,
+        (Some(days), None) => Some(days),
+        (None, Some(week)) => Some(Words::new(format!("on {}", week.en), format!("每{}", week.zh))),
+        (Some(days), Some(week)) if parsed.either_day_suffices() => Some(
+            Words::new("{days} and also on {week}", "{days}以及每{week}").joined("days", &days).joined("week", &week),
+        ),
+        (Some(days), Some(week)) => Some(
+            Words::new("{days} where that is one of {week}", "{days}（且须是{week}）")
+                .joined("days", &days)
+                .joined("week", &week),
+        ),
+    }
+}
+
+/// The step of `*/step`, of two or more.
+fn stepped(field: &Field, kind: &Kind) -> Option<u32> {
+    match field.items[..] {
+        [Item::Every { step }] if step > 1 && step <= kind.last - kind.first => Some(step),
+        _ => None,
+    }
+}
+
+/// The step, where it divides the circle and so has the same length all the way round.
+fn even_step(field: &Field, kind: &Kind) -> Option<u32> {
+    let circle = kind.last + 1;
+    match field.items[..] {
+        [Item::Every { step } | Item::Onwards { from: 0, step }] if circle % step == 0 && step < circle => Some(step),
+        _ => None,
+    }
+}
+
+fn only(field: &Field, kind: &Kind) -> Option<u32> {
+    let mask = field.mask(kind);
+    (mask.count_ones() == 1).then(|| mask.trailing_zeros())
+}
+
+fn one_run(mask: u64) -> Option<(u32, u32)> {
+    let (from, to) = (mask.trailing_zeros(), 63 - mask.leading_zeros());
+    (mask.count_ones() == to - from + 1 && from < to).then_some((from, to))
+}
+
+fn every(step: u32, en: &str, zh: &str) -> Words {
+    match step {
+        1 => Words::new(format!("every {en}"), format!("每{zh}")),
+        _ => Words::new(format!("every {step} {en}s"), format!("每 {step} {zh}")),
+    }
+}
+
+fn time_phrase(parsed: &Parsed) -> Time {
+    let fields = &parsed.fields;
+    let (minutes, hours) = (fields.minutes.mask(&MINUTES), fields.hours.mask(&HOURS));
+    let seconds = fields.seconds.as_ref().map_or(1, |field| field.mask(&SECONDS));
+
+    let times = seconds.count_ones() as usize * minutes.count_ones() as usize * hours.count_ones() as usize;
+    if times <= LISTED_TIMES {
+        let shown: Vec<String> = numbers(hours)
+            .iter()
+            .flat_map(|hour| numbers(minutes).into_iter().map(move |minute| (*hour, minute)))
+            .flat_map(|(hour, minute)| numbers(seconds).into_iter().map(move |second| (hour, minute, second)))
+            .map(|(hour, minute, second)| match second {
+                0 => format!("{hour:02}:{minute:02}"),
+                _ => format!("{hour:02}:{minute:02}:{second:02}"),
+            })
+            .collect();
+        return Time::Points(Words::new(and_list(&shown), zh_list(&shown)));
+    }
+
+    let within_hours = hours_phrase(&fields.hours, minutes);
+    let beat = match &fields.seconds {
+        Some(field) if seconds != 1 => {
+            let seconds_beat = beat_of(field, &SECONDS, "second", "秒");
+            if fields.minutes.is_open() {
+                seconds_beat
+            } else {
+                let minutes = said(minutes, |minute| minute.to_string(), |minute| minute.to_string());
+                Words::new("{beat} in minute {minutes}", "第 {minutes} 分内{beat}")
+                    .joined("beat", &seconds_beat)
+                    .joined("minutes", &minutes)
+            }
+        }
+        _ => match (only(&fields.minutes, &MINUTES), even_step(&fields.hours, &HOURS)) {
+            // One minute in hours that form a beat of their own: every 2 hours at minute 5.
+            (Some(minute), Some(step)) => {
+                let hours = every(step, "hour", "小时");
+                return Time::Beat(match minute {
+                    0 => hours,
+                    _ => {
+                        Words::new(format!("{} at minute {minute}", hours.en), format!("{}的第 {minute} 分", hours.zh))
+                    }
+                });
+            }
+            (Some(minute), None) => match one_run(hours) {
+                Some((from, to)) => {
+                    return Time::Beat(Words::new(
+                        format!("every hour from {from:02}:{minute:02} to {to:02}:{minute:02}"),
+                        format!("{from:02}:{minute:02} 至 {to:02}:{minute:02} 每小时"),
+                    ));
+                }
+                None => {
+                    let shown: Vec<String> =
+                        numbers(hours).iter().map(|hour| format!("{hour:02}:{minute:02}")).collect();
+                    return Time::Points(Words::new(and_list(&shown), zh_list(&shown)));
+                }
+            },
+            (None, _) => beat_of(&fields.minutes, &MINUTES, "minute", "分钟"),
+        },
+    };
+    Time::Beat(match within_hours {
+        None => beat,
+        Some(hours) => Words::new("{beat} {hours}", "{hours}{beat}").joined("beat", &beat).joined("hours", &hours),
+    })
+}
+
+/// Which hours a beat of minutes keeps to. None: all of them.
+fn hours_phrase(field: &Field, minutes: u64) -> Option<Words> {
+    let hours = field.mask(&HOURS);
+    if hours == 0xff_ffff {
+        return None;
+    }
+    if let Some(step) = even_step(field, &HOURS) {
+        return Some(Words::new(
+            format!("in every {step}{} hour", ordinal(step)),
+            format!("每隔 {step} 小时的那一小时内"),
+        ));
+    }
+    let last_minute = 63 - minutes.leading_zeros();
+    if let Some((from, to)) = one_run(hours) {
+        let first_minute = minutes.trailing_zeros();
+        return Some(Words::new(
+            format!("from {from:02}:{first_minute:02} to {to:02}:{last_minute:02}"),
+            format!("{from:02}:{first_minute:02} 至 {to:02}:{last_minute:02} "),
+        ));
+    }
+    let shown = said(hours, |hour| format!("{hour:02}"), |hour| format!("{hour} 点"));
+    let word = if hours.count_ones() == 1 { "hour" } else { "hours" };
+    Some(Words::new(format!("in {word} {}", shown.en), format!("{}内", shown.zh)))
+}
+
+fn ordinal(n: u32) -> &'static str {
+    match (n % 10, n % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    }
+}
+
+fn beat_of(field: &Field, kind: &Kind, en: &str, zh: &str) -> Words {
+    if let Some(step) = even_step(field, kind) {
+        return every(step, en, zh);
+    }
+    let mask = field.mask(kind);
+    let list = said(mask, |number| number.to_string(), |number| number.to_string());
+    let word = if mask.count_ones() == 1 { en.to_owned() } else { format!("{en}s") };
+    let (of_en, of_zh) = if en == "minute" { ("hour", "小时") } else { ("minute", "分钟") };
+    Words::new(format!("at {word} {} of the {of_en}", list.en), format!("每{of_zh}的第 {} {}", list.zh, kind.zh))
+}
+
+/// What is allowed and probably not meant.
+pub(crate) fn warnings(parsed: &Parsed) -> Vec<Words> {
+    let fields = &parsed.fields;
+    let mut warnings = Vec::new();
+    let circles = [
+        (fields.seconds.as_ref(), &SECONDS, "minute", "一分钟"),
+        (Some(&fields.minutes), &MINUTES, "hour", "一小时"),
+        (Some(&fields.hours), &HOURS, "day", "一天"),
+    ];
+    for (field, kind, whole_en, whole_zh) in circles {
+        let Some(field) = field else { continue };
+        for item in &field.items {
+            let (Item::Every { step } | Item::Onwards { step, .. }) = item else { continue };
+            let circle = kind.last + 1;
+            if *step >= circle {
+                warnings.push(Words::new(
+                    format!("a step of {step} is longer than the {whole_en} and never comes round: only the first {} is used", kind.en),
+                    format!("步长 {step} 超过了{whole_zh}，因此只有第一个值有效"),
+                ));
+            } else if circle % step != 0 && matches!(item, Item::Every { .. }) {
+                warnings.push(Words::new(
+                    format!(
+                        "{circle} is not a multiple of {step}, so the last step before the next {whole_en} is shorter"
+                    ),
+                    format!("{circle} 不是 {step} 的倍数，因此每{}末尾的间隔会短一些", &whole_zh[3..]),
+                ));
+            }
+        }
+    }
+    if parsed.either_day_suffices() {
+        warnings.push(Words::new(
+            "both day fields are given: it runs on days that match either of them, not only on those that match both",
+            "两个日期字段都已指定：只要符合其中一个就会运行，而不是同时符合才运行",
+        ));
+    }
+    let days = fields.days.mask(&DAYS);
+    let in_every_month = days & ((1 << 29) - 2) != 0;
+    if !in_every_month && parsed.weekday_mask() == WEEKDAYS_ALL {
+        let list = days_of_month(&fields.days);
+        warnings.push(
+            Words::new("months without {days} are passed over", "没有 {days} 的月份会被跳过").joined("days", &list),
+        );
+    }
+    warnings
+}
+
+const WEEKDAYS_ALL: u8 = ((1u16 << WEEKDAYS.last) - 1) as u8;

@@ -1,0 +1,97 @@
+//! The next runs of a job, each with the reason where it is not where one would expect it.
+//!
+//! Everything that shows the future shows this: the form, the calendar, the command line.
+
+use serde::Serialize;
+use ts_rs::TS;
+
+use super::{Occurrence, Schedule, ScheduleError, Timing, Zones};
+use crate::{Timestamp, Words};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct PreviewRun {
+    pub planned: Timestamp,
+    pub due: Timestamp,
+    /// The due time as the wall clock of the schedule's zone shows it: RFC 3339 with its offset.
+    pub local: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub reason: Option<Words>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Preview {
+    pub runs: Vec<PreviewRun>,
+    pub words: Words,
+    /// What is allowed and probably not meant.
+    pub warnings: Vec<Words>,
+    /// The zone that `local` is told in; UTC where the schedule names none.
+    pub time_zone: String,
+    pub zone_data_version: String,
+}
+
+/// The next `n` runs due strictly after `from`.
+pub fn preview(timing: &Timing, zones: &Zones, from: Timestamp, n: usize) -> Result<Preview, ScheduleError> {
+    let compiled = timing.compile(zones)?;
+    let zone = match compiled.plan().zone() {
+        Some(zone) => zone.clone(),
+        None => zones.get("UTC")?,
+    };
+    let reason = |occurrence: &Occurrence| {
+        let mut reasons: Vec<Words> = Vec::new();
+        match occurrence.origin {
+            super::OccurrenceOrigin::Added => reasons.push(Words::new("added by hand", "手动添加")),
+            super::OccurrenceOrigin::Schedule => reasons.extend(compiled.plan().remark(occurrence.planned)),
+        }
+        reasons.extend(occurrence.shifts.iter().map(|shift| shift.words(&zone)));
+        reasons
+            .into_iter()
+            .reduce(|all, one| Words::new(format!("{}; {}", all.en, one.en), format!("{}；{}", all.zh, one.zh)))
+    };
+    let runs: Vec<PreviewRun> = compiled
+        .due_between(from, Timestamp::MAX, n)
+        .iter()
+        .map(|occurrence| PreviewRun {
+            planned: occurrence.planned,
+            due: occurrence.due,
+            local: zone.rfc3339(occurrence.due),
+            reason: reason(occurrence),
+        })
+        .collect();
+
+    let mut warnings = timing.schedule.warnings(zones)?;
+    if runs.is_empty() && !matches!(timing.schedule, Schedule::Manual | Schedule::FixedDelay(_)) {
+        warnings.push(Words::new("nothing more is planned", "之后不再有计划的运行"));
+    }
+    for lapsed in compiled.lapsed() {
+        let planned = zone.rfc3339(lapsed.planned());
+        warnings.push(Words::new(
+            format!("the change made by hand to {planned} no longer applies: this schedule does not run then"),
+            format!("对 {planned} 的手动更改不再有效：该调度在此时没有运行"),
+        ));
+    }
+    Ok(Preview {
+        runs,
+        words: timing.schedule.words(zones),
+        warnings,
+        time_zone: zone.name().to_owned(),
+        zone_data_version: zones.version().to_owned(),
+    })
+}
+
+impl Schedule {
+    /// What is allowed and probably not meant.
+    pub fn warnings(&self, zones: &Zones) -> Result<Vec<Words>, ScheduleError> {
+        match self {
+            Schedule::Cron(cron) => Ok(cron.warnings()),
+            Schedule::Repeat(repeat) => repeat.warnings(zones),
+            Schedule::FixedDelay(_) => Ok(vec![Words::new(
+                "only the first run is known beforehand: each later one follows the end of the one before",
+                "只能预知第一次运行：之后每次取决于上一次的结束时间",
+            )]),
+            Schedule::FixedRate(_) | Schedule::Once(_) | Schedule::After(_) | Schedule::Manual => Ok(Vec::new()),
+        }
+    }
+}

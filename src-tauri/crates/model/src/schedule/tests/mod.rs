@@ -1,0 +1,1 @@
+//! Tables of examples for schedules.

