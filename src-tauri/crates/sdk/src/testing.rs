@@ -1,0 +1,127 @@
+//! Runs a processor without an executor, to test it.
+//!
+//! ```
+//! # use campanile_sdk::{Processor, processor_fn, testing::TestRun};
+//! # tokio::runtime::Runtime::new().unwrap().block_on(async {
+//! let double = processor_fn("double", |ctx| async move {
+//!     ctx.log("doubling");
+//!     Ok((ctx.parameters()["n"].as_i64().unwrap_or(0) * 2).into())
+//! });
+//! let mut run = TestRun::new(serde_json::json!({ "n": 21 }));
+//! assert_eq!(double.process(run.context()).await, Ok(42.into()));
+//! assert_eq!(run.log(), ["doubling"]);
+//! # });
+//! ```
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use campanile_proto::v1;
+use serde_json::Value;
+
+use crate::{
+    CancelStage, TaskContext,
+    context::{Attempt, Ending},
+    outbox::Outbox,
+};
+
+/// One attempt, with the test in the place of the node.
+pub struct TestRun {
+    push: v1::Push,
+    context: v1::Context,
+    parameters: Value,
+    outbox: Arc<Outbox>,
+    ending: Arc<Ending>,
+    boot_id: String,
+    scratch: PathBuf,
+    lines: Vec<v1::LogLine>,
+}
+
+impl TestRun {
+    /// Attempt 1 of task `test-task` of job `test`.
+    pub fn new(parameters: Value) -> Self {
+        TestRun {
+            push: v1::Push {
+                attempt: Some(v1::AttemptRef::new("test-task", 1)),
+                idempotency_key: "test-key".into(),
+                ..v1::Push::default()
+            },
+            context: v1::Context {
+                job: "test".into(),
+                job_version: 1,
+                instance_id: "test-instance".into(),
+                origin: "manual".into(),
+                ..v1::Context::default()
+            },
+            parameters,
+            outbox: Arc::new(Outbox::new(false, |_| {})),
+            ending: Arc::new(Ending::new()),
+            boot_id: "test-boot".into(),
+            scratch: std::env::temp_dir().join(format!("campanile-test-{}", std::process::id())),
+            lines: Vec::new(),
+        }
+    }
+
+    #[must_use]
+    pub fn task(mut self, task_id: &str, attempt: u32) -> Self {
+        self.push.attempt = Some(v1::AttemptRef::new(task_id, attempt));
+        self
+    }
+
+    #[must_use]
+    pub fn boot(mut self, boot_id: &str) -> Self {
+        self.boot_id = boot_id.to_owned();
+        self
+    }
+
+    #[must_use]
+    pub fn context_of(mut self, context: v1::Context) -> Self {
+        self.context = context;
+        self
+    }
+
+    pub fn context(&self) -> TaskContext {
+        TaskContext::new(Attempt {
+            push: self.push.clone(),
+            context: self.context.clone(),
+            parameters: self.parameters.clone(),
+            outbox: self.outbox.clone(),
+            ending: self.ending.clone(),
+            boot_id: self.boot_id.clone(),
+            executor: "test-executor".into(),
+            scratch: self.scratch.clone(),
+            scratch_made: AtomicBool::new(false),
+            wall_clock: Arc::new(|| 0),
+        })
+    }
+
+    /// Asks for the end, as a node does stage by stage.
+    pub fn cancel(&self, stage: CancelStage) {
+        self.ending.reach(stage);
+    }
+
+    /// Everything that was logged so far, whole.
+    pub fn lines(&mut self) -> &[v1::LogLine] {
+        while let Some(lines) = self.outbox.take_lines(usize::MAX) {
+            self.lines.extend(lines.lines);
+        }
+        &self.lines
+    }
+
+    /// The text of every line so far.
+    pub fn log(&mut self) -> Vec<String> {
+        self.lines().iter().map(|line| line.text.clone()).collect()
+    }
+
+    /// Outcomes of items since the last call.
+    pub fn items(&self) -> Vec<v1::ItemOutcome> {
+        std::iter::from_fn(|| self.outbox.take_items()).flat_map(|items| items.outcomes).collect()
+    }
+
+    /// The latest progress, if there is news.
+    pub fn progress(&self) -> Option<v1::Progress> {
+        self.outbox.take_progress()
+    }
+}
