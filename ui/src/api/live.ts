@@ -1,0 +1,77 @@
+// The live connection, kept for as long as the window is open: connects, counts frames, asks again what they make stale,
+// connects anew when it ends. What it knows (are we connected, since when not, the node's status bar) is read with `useLive`.
+import type { QueryClient } from "@tanstack/react-query";
+import { useSyncExternalStore } from "react";
+import { nodeSays } from "@/lib/clock";
+import { type FeedLink, openFeed } from "./door";
+import { backoffMs, Refresher, Sequence } from "./feed";
+import type { Status } from "./types";
+
+export interface Live {
+  phase: "connecting" | "live" | "lost";
+  /** By the window's own clock: when the last frame came. What is on the page is at most this fresh. */
+  heardAt: number | null;
+  status: Status | null;
+}
+
+let live: Live = { phase: "connecting", heardAt: null, status: null };
+const listeners = new Set<() => void>();
+
+function become(next: Live) {
+  live = next;
+  for (const listener of listeners) listener();
+}
+
+/** The node sends a frame at least this often, if only to say that nothing happened; silence beyond it is a lost link. */
+const SILENCE_MS = 10_000;
+
+export function startLive(client: QueryClient): () => void {
+  const sequence = new Sequence();
+  const refresher = new Refresher(client);
+  let link: FeedLink | null = null;
+  let attempt = 0;
+  let retry: number | undefined;
+  let watch: number | undefined;
+  let stopped = false;
+
+  const connect = () => {
+    sequence.forget();
+    link = openFeed((frame) => {
+      attempt = 0;
+      window.clearTimeout(watch);
+      watch = window.setTimeout(lose, SILENCE_MS);
+      nodeSays(frame.status.now);
+      const stale = sequence.take(frame);
+      become({ phase: "live", heardAt: Date.now(), status: frame.status });
+      refresher.stale(stale);
+    }, lose);
+  };
+
+  const lose = () => {
+    if (stopped) return;
+    link?.close();
+    link = null;
+    window.clearTimeout(watch);
+    window.clearTimeout(retry);
+    become({ ...live, phase: "lost" });
+    retry = window.setTimeout(connect, backoffMs(attempt++, Math.random()));
+  };
+
+  connect();
+  return () => {
+    stopped = true;
+    window.clearTimeout(retry);
+    window.clearTimeout(watch);
+    link?.close();
+  };
+}
+
+export function useLive(): Live {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => live,
+  );
+}

@@ -1,0 +1,27 @@
+// What is asked of the node as a whole: who it is, what is set, hold and release.
+import { queryOptions, useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { call } from "./door";
+import type { Bootstrap } from "./types";
+
+export const bootstrapQuery = () =>
+  queryOptions<Bootstrap>({
+    queryKey: ["settings", "bootstrap"],
+    queryFn: () => call("bootstrap", {}),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+export function useBootstrap() {
+  return useSuspenseQuery(bootstrapQuery()).data;
+}
+
+export const useHold = () => useMutation({ mutationFn: (reason: string) => call("hold", { reason }) });
+
+export const useRelease = () => useMutation({ mutationFn: () => call("release", {}) });
+
+export function useSetSetting() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ key, value }: { key: string; value: unknown }) => call("set_setting", { key, value }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["settings"] }),
+  });
+}

@@ -1,0 +1,35 @@
+// The time, in the zone that all times are shown in, and the choice of it. The offset of the local zone is what the node
+// told; the window itself knows no zones.
+import { useSyncExternalStore } from "react";
+import { getZone, onZone, setZone } from "@/api/door";
+import { useNow } from "@/lib/clock";
+import { localOffsetMs } from "@/lib/offset";
+import { useWords } from "@/lib/words";
+import { Segmented } from "@/primitives";
+import { shellWords } from "./words";
+
+export function Clock() {
+  const w = useWords(shellWords);
+  const now = useNow();
+  const zone = useSyncExternalStore(onZone, getZone);
+  const offset = useSyncExternalStore(localOffsetMs.subscribe, localOffsetMs.get);
+  const shown = zone === "UTC" ? now : offset === null ? null : now + offset;
+  return (
+    <div className="flex shrink-0 items-center gap-2">
+      <time className="w-14 text-right font-medium text-ink-2 text-xs">
+        {shown === null ? "" : new Date(shown).toISOString().slice(11, 19)}
+      </time>
+      <Segmented
+        bare
+        size="sm"
+        label={w.zone}
+        value={zone === "UTC" ? "UTC" : "local"}
+        onChange={setZone}
+        options={[
+          { value: "local", label: w.zoneLocal },
+          { value: "UTC", label: w.zoneUtc },
+        ]}
+      />
+    </div>
+  );
+}

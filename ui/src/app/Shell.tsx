@@ -1,0 +1,203 @@
+// The window: rail, top bar, the view, status bar; and what is above them all: palette, keys, toasts.
+// The view fills what is left and scrolls inside itself; the window never scrolls.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
+import { Moon, Timer } from "lucide-react";
+import {
+  Component,
+  createElement,
+  type ReactNode,
+  Suspense,
+  useDeferredValue,
+  useEffect,
+  useMemo,
+  useState,
+} from "react";
+import { onZone } from "@/api/door";
+import { findJobsQuery } from "@/api/jobs";
+import { useLive } from "@/api/live";
+import { bootstrapQuery, useSetSetting } from "@/api/node";
+import { RefusalNotice } from "@/components/Answer";
+import { adopt, useAppearance } from "@/lib/appearance";
+import { useHotkey } from "@/lib/hotkeys";
+import { useLang, useSaid, useWords } from "@/lib/words";
+import { EmptyState, Notice, SkeletonRows, Toasts } from "@/primitives";
+import { HoldBanner } from "./Hold";
+import { KeysSheet } from "./KeysSheet";
+import { Palette, type PaletteItem } from "./Palette";
+import { Rail } from "./Rail";
+import { RAIL, type RailEntry } from "./rail";
+import { StatusBar } from "./StatusBar";
+import { TopBar } from "./TopBar";
+import { shellWords } from "./words";
+
+export function Shell() {
+  const w = useWords(shellWords);
+  const lang = useLang();
+  const said = useSaid();
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const { status } = useLive();
+  const { railShut } = useAppearance();
+  const bootstrap = useQuery(bootstrapQuery());
+  const save = useSetSetting();
+  const [palette, setPalette] = useState(false);
+  const [keys, setKeys] = useState(false);
+  const [query, setQuery] = useState("");
+  const path = useRouterState({ select: (state) => state.location.pathname });
+
+  // What the node has stored wins over what this window remembered.
+  const settings = bootstrap.data?.settings;
+  useEffect(() => {
+    if (!settings) return;
+    const { theme, language } = settings;
+    if (theme === "light" || theme === "dark" || theme === "system") adopt({ theme });
+    if (language === "en" || language === "zh") adopt({ lang: language });
+  }, [settings]);
+
+  // Every time on the page is the node's text: another zone or language means asking for all of it anew.
+  useEffect(() => onZone(() => void client.invalidateQueries()), [client]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the language is what this waits for
+  useEffect(() => void client.invalidateQueries(), [client, lang]);
+
+  const everywhere = { group: w.generalGroup };
+  const openPalette = () => {
+    setQuery("");
+    setPalette(true);
+  };
+  useHotkey("ctrl+k", w.palette, openPalette, { ...everywhere, anywhere: true, palette: false });
+  useHotkey("?", w.showKeys, () => setKeys(true), everywhere);
+  useHotkey("[", railShut ? w.expand : w.collapse, () => adopt({ railShut: !railShut }), everywhere);
+  useHotkey(
+    "T",
+    w.switchTheme,
+    () => {
+      const theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+      adopt({ theme });
+      save.mutate({ key: "theme", value: theme });
+    },
+    everywhere,
+  );
+  useHotkey(
+    "L",
+    w.switchLang,
+    () => {
+      const next = lang === "zh" ? "en" : "zh";
+      adopt({ lang: next });
+      save.mutate({ key: "language", value: next });
+    },
+    everywhere,
+  );
+
+  const views: PaletteItem[] = RAIL.map((entry) => ({
+    id: entry.name,
+    group: w.paletteViews,
+    label: w.views[entry.name],
+    icon: createElement(entry.icon, { size: 16 }),
+    kbd: `g ${entry.letter}`,
+    run: () => void navigate({ to: entry.to }),
+  }));
+
+  const wanted = useDeferredValue(query.trim());
+  const jobs = useQuery({ ...findJobsQuery(wanted), enabled: palette && wanted !== "" });
+  const found = useMemo<PaletteItem[]>(
+    () =>
+      wanted === ""
+        ? []
+        : (jobs.data?.rows ?? []).map((job: { id: string; name: string; words: Record<"en" | "zh", string> }) => ({
+            id: `job-${job.id}`,
+            group: w.paletteJobs,
+            label: job.name,
+            detail: job.words[lang],
+            icon: <Timer size={16} />,
+            run: () => void navigate({ to: "/jobs/$job", params: { job: job.id } }),
+          })),
+    [jobs.data, wanted, w, lang, navigate],
+  );
+
+  return (
+    <div className="flex h-full min-h-0">
+      {RAIL.map((entry) => (
+        <GoKey key={entry.to} entry={entry} />
+      ))}
+      <Rail
+        badges={{
+          alarms:
+            status && status.open_alarms > 0 ? <AlarmCount n={status.open_alarms} worst={status.worst} /> : undefined,
+        }}
+      />
+      <div className="flex min-w-0 flex-1 flex-col">
+        <TopBar
+          connection={bootstrap.data?.connection ?? "local"}
+          onSearch={openPalette}
+          onKeys={() => setKeys(true)}
+        />
+        <HoldBanner />
+        {status?.trouble && (
+          <Notice tone="bad" icon={<Moon />} title={said(status.trouble.message)}>
+            {status.trouble.hint && said(status.trouble.hint)}
+            <code className="block text-2xs">{status.trouble.code}</code>
+          </Notice>
+        )}
+        <main className="relative min-h-0 flex-1">
+          <Fence key={path} title={w.broken} hint={w.brokenHint}>
+            <Suspense fallback={<SkeletonRows rows={10} />}>
+              <Outlet />
+            </Suspense>
+          </Fence>
+        </main>
+        <StatusBar />
+      </div>
+      {palette && (
+        <Palette onClose={() => setPalette(false)} views={views} found={found} query={query} onQuery={setQuery} />
+      )}
+      <KeysSheet open={keys} onClose={() => setKeys(false)} />
+      <Toasts />
+    </div>
+  );
+}
+
+function GoKey({ entry }: { entry: RailEntry }) {
+  const w = useWords(shellWords);
+  const navigate = useNavigate();
+  useHotkey(`g ${entry.letter}`, w.goTo(w.views[entry.name]), () => void navigate({ to: entry.to }), {
+    group: w.goGroup,
+  });
+  return null;
+}
+
+function AlarmCount({ n, worst }: { n: number; worst: string | null }) {
+  const grave = worst === "critical" || worst === "emergency";
+  return (
+    <span
+      className={
+        grave
+          ? "flex h-4.5 min-w-4.5 items-center justify-center rounded-full bg-bad px-1 font-semibold text-2xs text-surface"
+          : "flex h-4.5 min-w-4.5 items-center justify-center rounded-full bg-warn px-1 font-semibold text-2xs text-surface"
+      }
+    >
+      {n > 99 ? "99+" : n}
+    </span>
+  );
+}
+
+/** Keeps what goes wrong in one view inside it. */
+class Fence extends Component<{ title: string; hint: string; children: ReactNode }, { error: Error | null }> {
+  override state: { error: Error | null } = { error: null };
+
+  static getDerivedStateFromError(error: Error) {
+    return { error };
+  }
+
+  override render() {
+    const { error } = this.state;
+    if (!error) return this.props.children;
+    return (
+      <div className="flex h-full flex-col">
+        <EmptyState title={this.props.title} hint={this.props.hint}>
+          <RefusalNotice error={error} onAgain={() => this.setState({ error: null })} />
+        </EmptyState>
+      </div>
+    );
+  }
+}

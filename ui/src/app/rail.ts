@@ -1,0 +1,21 @@
+// What stands in the rail, from the top. A view that does not exist is not here.
+import { Activity, BellRing, ListTodo, Settings } from "lucide-react";
+import type { ComponentType } from "react";
+import type { shellWords } from "./words";
+
+type ViewName = keyof (typeof shellWords)["en"]["views"];
+
+export interface RailEntry {
+  to: "/" | "/jobs" | "/alarms" | "/settings";
+  name: ViewName;
+  /** Pressed after g. */
+  letter: string;
+  icon: ComponentType<{ size?: number; strokeWidth?: number }>;
+}
+
+export const RAIL: readonly RailEntry[] = [
+  { to: "/", name: "pulse", letter: "p", icon: Activity },
+  { to: "/jobs", name: "jobs", letter: "j", icon: ListTodo },
+  { to: "/alarms", name: "alarms", letter: "a", icon: BellRing },
+  { to: "/settings", name: "settings", letter: "s", icon: Settings },
+];

@@ -1,0 +1,18 @@
+// The views and their addresses. The address lives behind the # of the page, so that the same page works in the desktop
+// and from any folder of a server, and a filter can be shared by copying it.
+import { createHashHistory, createRouter } from "@tanstack/react-router";
+import { alarmsRoute } from "@/views/alarms/route";
+import { jobRoute, jobsRoute } from "@/views/jobs/route";
+import { pulseRoute } from "@/views/pulse/route";
+import { settingsRoute } from "@/views/settings/route";
+import { rootRoute } from "./root";
+
+const routeTree = rootRoute.addChildren([pulseRoute, jobsRoute, jobRoute, alarmsRoute, settingsRoute]);
+
+export const router = createRouter({ routeTree, history: createHashHistory(), defaultPreload: false });
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,7 @@
+// What knows our nouns and is shared by views: how a state, a job, a time, an alarm looks. No view imports another view.
+
+export * from "./Answer";
+export * from "./nouns";
+export * from "./StateGlyph";
+export * from "./states";
+export * from "./View";

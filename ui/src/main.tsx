@@ -1,0 +1,36 @@
+// Where the console begins: the token out of the address, one cache, one live connection, the router.
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { I18nProvider } from "react-aria-components";
+import { createRoot } from "react-dom/client";
+import { newClient } from "@/api/client";
+import { takeToken } from "@/api/door";
+import { startLive } from "@/api/live";
+import { router } from "@/app/router";
+import { useLang } from "@/lib/words";
+import "@/lib/appearance";
+import "./index.css";
+
+takeToken();
+const client = newClient();
+startLive(client);
+
+function Campanile() {
+  const lang = useLang();
+  return (
+    <I18nProvider locale={lang === "zh" ? "zh-CN" : "en-GB"}>
+      <QueryClientProvider client={client}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </I18nProvider>
+  );
+}
+
+const root = document.getElementById("root");
+if (!root) throw new Error("index.html has no #root");
+createRoot(root).render(
+  <StrictMode>
+    <Campanile />
+  </StrictMode>,
+);

@@ -1,0 +1,3 @@
+export function JobsView() {
+  return <div />;
+}

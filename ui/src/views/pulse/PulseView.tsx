@@ -1,0 +1,3 @@
+export function PulseView() {
+  return <div />;
+}
