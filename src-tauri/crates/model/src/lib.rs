@@ -8,6 +8,7 @@ pub mod error_code;
 pub mod ids;
 pub mod instance;
 pub mod job;
+pub mod job_check;
 pub mod lane;
 pub mod ledger;
 pub mod request;

@@ -1,0 +1,297 @@
+//! Whether a job, as a person wrote it, is one that can be saved.
+//!
+//! Asked while the form is filled in, and again by the clerk before anything is written. Collects
+//! everything that is wrong, each fault beside the field it is about.
+//!
+//! Does not look at other jobs (whether a name is taken is the store's answer) or at executors
+//! (whether a processor is there may change after the job was saved).
+
+use uuid::Uuid;
+
+use crate::job::{API_VERSION, JobSpec, Mode, Route};
+use crate::schedule::{ScheduleError, Timing, Zones};
+use crate::{Code, Fault, Lane, Timestamp, Words};
+
+pub const LONGEST_NAME: usize = 128;
+pub const LONGEST_DESCRIPTION: usize = 4000;
+pub const MOST_TAGS: usize = 32;
+pub const LONGEST_TAG: usize = 64;
+/// Of the parameters as JSON.
+pub const LARGEST_PARAMETERS: usize = 64 * 1024;
+pub const MOST_EXCEPTIONS: usize = 1000;
+
+const A_DAY: u32 = 86_400;
+const THIRTY_DAYS: u32 = 30 * A_DAY;
+
+/// Everything that keeps the job from being saved at `saved_at`. Empty: nothing does.
+pub fn check(spec: &JobSpec, zones: &Zones, saved_at: Timestamp) -> Vec<Fault> {
+    let mut found = Found::default();
+
+    if spec.api_version != API_VERSION {
+        found.invalid(
+            "apiVersion",
+            format!("is {:?}; this program reads {API_VERSION}", spec.api_version),
+            format!("为 {:?}；本程序可读取 {API_VERSION}", spec.api_version),
+        );
+    }
+    found.name("name", &spec.name);
+    if Uuid::parse_str(&spec.name).is_ok() {
+        found.invalid("name", "looks like an id, and jobs can be asked for by either", "形似 ID，而任务可按 ID 或名称查找");
+    }
+    if spec.description.chars().count() > LONGEST_DESCRIPTION {
+        found.too_long("description", LONGEST_DESCRIPTION);
+    }
+
+    found.schedule(spec, zones, saved_at);
+
+    found.range("misfire.graceSeconds", spec.misfire.grace_seconds, 0, 7 * A_DAY);
+    found.range("misfire.max", spec.misfire.max, 1, 100);
+    found.range("spreadSeconds", spec.spread_seconds, 0, A_DAY);
+    if let Some(timeout) = spec.timeout_seconds {
+        found.range("timeoutSeconds", timeout, 1, THIRTY_DAYS);
+    }
+    found.range("readyTimeoutSeconds", spec.ready_timeout_seconds, 1, A_DAY);
+    found.range("pushTimeoutSeconds", spec.push_timeout_seconds, 1, A_DAY);
+
+    found.range("retry.retries", spec.retry.retries, 0, 100);
+    found.fraction("retry.baseSeconds", spec.retry.base_seconds, 0.0, f64::from(A_DAY));
+    found.fraction("retry.maxSeconds", spec.retry.max_seconds, 0.0, f64::from(A_DAY));
+    found.fraction("retry.multiplier", spec.retry.multiplier, 1.0, 100.0);
+    if spec.retry.max_seconds < spec.retry.base_seconds {
+        found.invalid("retry.maxSeconds", "is less than baseSeconds", "小于 baseSeconds");
+    }
+
+    if spec.priority == Lane::Retry {
+        found.invalid("priority", "the retry lane is for further attempts; choose another", "retry 通道仅用于重试，请选择其他优先级");
+    }
+    match spec.mode {
+        Mode::Unicast => {}
+        Mode::Broadcast => found.not_yet("mode", "mode broadcast", "广播模式（broadcast）"),
+        Mode::Sharding => found.not_yet("mode", "mode sharding", "分片模式（sharding）"),
+    }
+    match spec.route {
+        Route::LeastLoaded | Route::RoundRobin | Route::Random => {}
+        Route::ConsistentHash => found.not_yet("route", "route consistentHash", "一致性哈希路由（consistentHash）"),
+        Route::Sticky => found.not_yet("route", "route sticky", "粘性路由（sticky）"),
+        Route::Label => found.not_yet("route", "route label", "标签路由（label）"),
+    }
+
+    found.name("executorGroup", &spec.executor_group);
+    found.name("processor", &spec.processor);
+    let parameters = serde_json::to_string(&spec.parameters).map_or(usize::MAX, |text| text.len());
+    if parameters > LARGEST_PARAMETERS {
+        found.invalid(
+            "parameters",
+            format!("are larger than {} KB as JSON", LARGEST_PARAMETERS / 1024),
+            format!("以 JSON 计超过 {} KB", LARGEST_PARAMETERS / 1024),
+        );
+    }
+
+    if let Some(tenant) = &spec.tenant {
+        found.name("tenant", tenant);
+    }
+    if let Some(owner) = &spec.owner {
+        found.name("owner", owner);
+    }
+    if spec.tags.len() > MOST_TAGS {
+        found.invalid("tags", format!("there are more than {MOST_TAGS}"), format!("超过 {MOST_TAGS} 个"));
+    }
+    for (index, tag) in spec.tags.iter().enumerate() {
+        found.text(&format!("tags.{index}"), tag, LONGEST_TAG);
+    }
+    found.faults
+}
+
+/// A schedule's refusal under its code, beside the field of the job that it is about.
+pub fn schedule_fault(error: &ScheduleError) -> Fault {
+    let fault = match error {
+        ScheduleError::Field { .. } | ScheduleError::WhichDialect { .. } => {
+            Code::ScheduleInvalid.fault().with_words("reason", &error.words())
+        }
+        ScheduleError::NeverFires { reason, .. } => Code::ScheduleNeverFires.fault().with_words("reason", reason),
+        ScheduleError::UnknownZone { name, nearest } => {
+            let mut fault = Code::UnknownZone.fault().with("zone", name);
+            if let Some(nearest) = nearest {
+                fault.hint = Some(Words::new(format!("Did you mean {nearest}?"), format!("是否指 {nearest}？")));
+            }
+            fault
+        }
+        ScheduleError::NotYet { words, .. } => {
+            let mut fault = Code::NotYet.fault();
+            fault.message = words.clone();
+            fault
+        }
+    };
+    match error.at() {
+        "schedule" => fault.at("schedule"),
+        field if field.starts_with("effective") => fault.at(field),
+        field => fault.at(format!("schedule.{field}")),
+    }
+}
+
+#[derive(Default)]
+struct Found {
+    faults: Vec<Fault>,
+}
+
+impl Found {
+    fn invalid(&mut self, field: &str, en: impl Into<String>, zh: impl Into<String>) {
+        let fault = Code::JobInvalid.fault().with("field", field).with_words("reason", &Words::new(en, zh));
+        self.faults.push(fault.at(field));
+    }
+
+    fn not_yet(&mut self, field: &str, en: &str, zh: &str) {
+        self.faults.push(Code::NotYet.fault().with_words("feature", &Words::new(en, zh)).at(field));
+    }
+
+    fn too_long(&mut self, field: &str, most: usize) {
+        self.invalid(field, format!("is longer than {most} characters"), format!("超过 {most} 个字符"));
+    }
+
+    fn name(&mut self, field: &str, text: &str) {
+        self.text(field, text, LONGEST_NAME);
+    }
+
+    fn text(&mut self, field: &str, text: &str, most: usize) {
+        if text.trim().is_empty() {
+            self.invalid(field, "is empty", "不能为空");
+        } else if text.chars().count() > most {
+            self.too_long(field, most);
+        } else if text.chars().any(char::is_control) {
+            self.invalid(field, "has a line break or another control character in it", "含有换行或其他控制字符");
+        } else if text.trim() != text {
+            self.invalid(field, "begins or ends with a space", "首尾不能有空格");
+        }
+    }
+
+    fn range(&mut self, field: &str, value: u32, least: u32, most: u32) {
+        if !(least..=most).contains(&value) {
+            self.invalid(
+                field,
+                format!("is {value}; it can be {least} to {most}"),
+                format!("为 {value}；可用范围是 {least} 到 {most}"),
+            );
+        }
+    }
+
+    fn fraction(&mut self, field: &str, value: f64, least: f64, most: f64) {
+        if !(least..=most).contains(&value) {
+            self.invalid(
+                field,
+                format!("is {value}; it can be {least} to {most}"),
+                format!("为 {value}；可用范围是 {least} 到 {most}"),
+            );
+        }
+    }
+
+    fn schedule(&mut self, spec: &JobSpec, zones: &Zones, saved_at: Timestamp) {
+        let mut timing = Timing::plain(spec.schedule.clone(), saved_at);
+        timing.effective_from = spec.effective_from;
+        timing.effective_until = spec.effective_until;
+        if let Err(error) = timing.compile(zones) {
+            self.faults.push(schedule_fault(&error));
+        }
+        if spec.exceptions.len() > MOST_EXCEPTIONS {
+            self.invalid(
+                "exceptions",
+                format!("there are more than {MOST_EXCEPTIONS}"),
+                format!("超过 {MOST_EXCEPTIONS} 个"),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
+
+    /// Puts `change` over a job that is fine, and says field and code of what is wrong with it.
+    fn check_with(change: serde_json::Value) -> Vec<(String, String)> {
+        let mut document = json!({
+            "name": "nightly-report",
+            "schedule": {"kind": "cron", "expression": "0 2 * * *", "timeZone": "Asia/Shanghai"},
+            "processor": "shell",
+            "parameters": {"command": "report"},
+        });
+        for (key, value) in change.as_object().expect("an object") {
+            document[key.as_str()] = value.clone();
+        }
+        let spec: JobSpec = serde_json::from_value(document).expect("a job");
+        check(&spec, &Zones::bundled(), NOW)
+            .into_iter()
+            .map(|fault| {
+                assert!(!fault.message.zh.is_ascii(), "{fault}");
+                assert!(!fault.message.en.contains('{') && !fault.message.zh.contains('{'), "{fault}");
+                (fault.field.expect("each fault is about a field"), fault.code)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_job_as_the_manual_writes_it_can_be_saved() {
+        assert_eq!(check_with(json!({})), []);
+        assert_eq!(check_with(json!({"name": "数据同步 (每日)", "tags": ["财务"], "tenant": "acme"})), []);
+    }
+
+    #[test]
+    fn each_field_that_is_wrong_is_named_with_its_code() {
+        let invalid = Code::JobInvalid;
+        let table: &[(serde_json::Value, &str, Code)] = &[
+            (json!({"name": ""}), "name", invalid),
+            (json!({"name": "a\nb"}), "name", invalid),
+            (json!({"name": " a"}), "name", invalid),
+            (json!({"name": "n".repeat(129)}), "name", invalid),
+            (json!({"name": "0196a5b2-0000-7000-8000-000000000000"}), "name", invalid),
+            (json!({"apiVersion": "campanile/v9"}), "apiVersion", invalid),
+            (json!({"description": "d".repeat(4001)}), "description", invalid),
+            (json!({"misfire": {"max": 101}}), "misfire.max", invalid),
+            (json!({"misfire": {"graceSeconds": 700_000}}), "misfire.graceSeconds", invalid),
+            (json!({"spreadSeconds": 90_000}), "spreadSeconds", invalid),
+            (json!({"timeoutSeconds": 0}), "timeoutSeconds", invalid),
+            (json!({"readyTimeoutSeconds": 0}), "readyTimeoutSeconds", invalid),
+            (json!({"pushTimeoutSeconds": 0}), "pushTimeoutSeconds", invalid),
+            (json!({"retry": {"retries": 101}}), "retry.retries", invalid),
+            (json!({"retry": {"baseSeconds": -1.0}}), "retry.baseSeconds", invalid),
+            (json!({"retry": {"baseSeconds": 9.0, "maxSeconds": 3.0}}), "retry.maxSeconds", invalid),
+            (json!({"retry": {"multiplier": 0.5}}), "retry.multiplier", invalid),
+            (json!({"priority": "retry"}), "priority", invalid),
+            (json!({"mode": "broadcast"}), "mode", Code::NotYet),
+            (json!({"mode": "sharding"}), "mode", Code::NotYet),
+            (json!({"route": "sticky"}), "route", Code::NotYet),
+            (json!({"executorGroup": ""}), "executorGroup", invalid),
+            (json!({"processor": " "}), "processor", invalid),
+            (json!({"parameters": {"command": "x".repeat(70_000)}}), "parameters", invalid),
+            (json!({"tags": ["fine", ""]}), "tags.1", invalid),
+            (json!({"tenant": "\u{7}"}), "tenant", invalid),
+            (json!({"schedule": {"kind": "cron", "expression": "0 25 * * *"}}), "schedule.expression", Code::ScheduleInvalid),
+            (json!({"schedule": {"kind": "cron", "expression": "0 0 30 2 *"}}), "schedule.expression", Code::ScheduleNeverFires),
+            (json!({"schedule": {"kind": "cron", "expression": "0 2 * * *", "timeZone": "Asia/Beijing"}}), "schedule.timeZone", Code::UnknownZone),
+            (json!({"schedule": {"kind": "cron", "expression": "0 0 2 * * *"}}), "schedule.dialect", Code::ScheduleInvalid),
+            (json!({"schedule": {"kind": "once", "at": 1000}}), "schedule.at", Code::ScheduleNeverFires),
+            (json!({"schedule": {"kind": "after", "jobs": ["a"]}}), "schedule.kind", Code::NotYet),
+            (json!({"schedule": {"kind": "fixedRate", "everySeconds": 0}}), "schedule.everySeconds", Code::ScheduleInvalid),
+            (json!({"effectiveFrom": 2000, "effectiveUntil": 1000}), "effectiveUntil", Code::ScheduleNeverFires),
+        ];
+        for (change, field, code) in table {
+            assert_eq!(check_with(change.clone()), [((*field).to_owned(), code.as_str().to_owned())], "{change}");
+        }
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_said_at_once() {
+        let found = check_with(json!({"name": "", "retry": {"retries": 500}, "mode": "sharding"}));
+        let fields: Vec<&str> = found.iter().map(|(field, _)| field.as_str()).collect();
+        assert_eq!(fields, ["name", "retry.retries", "mode"]);
+    }
+
+    #[test]
+    fn an_unknown_zone_comes_with_a_guess() {
+        let error = Zones::bundled().get("Asia/Beijing").expect_err("there is no such zone");
+        let hint = schedule_fault(&error).hint.expect("a guess");
+        assert_eq!(hint, Words::new("Did you mean Asia/Shanghai?", "是否指 Asia/Shanghai？"));
+    }
+}
