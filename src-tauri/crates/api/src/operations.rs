@@ -1,0 +1,59 @@
+//! The one list of what may be asked. Dispatch, the list of names and the TypeScript are made from it.
+
+use crate::typescript::Page;
+use crate::views::*;
+
+macro_rules! operations {
+    ($($name:ident($input:ty) -> $output:ty,)*) => {
+        pub const OPERATIONS: &[&str] = &[$(stringify!($name),)*];
+
+        pub(crate) fn declare(page: &mut Page) {
+            $(page.operation::<$input, $output>(stringify!($name));)*
+        }
+    };
+}
+
+operations! {
+    // the window as a whole
+    bootstrap(Nothing) -> Bootstrap,
+    status(Nothing) -> Status,
+    pulse(Nothing) -> Pulse,
+    set_setting(SetInput) -> DoneView,
+    hold(HoldInput) -> DoneView,
+    release(Nothing) -> DoneView,
+
+    // jobs
+    list_jobs(ListJobs) -> JobPage,
+    get_job(OfJob) -> JobDetail,
+    preview(AskPreview) -> PreviewView,
+    check_job(CheckJob) -> JobCheck,
+    save_job(SaveJobInput) -> DoneView,
+    remove_jobs(OfJobs) -> DoneView,
+    pause_jobs(OfJobs) -> DoneView,
+    resume_jobs(OfJobs) -> DoneView,
+    run_jobs(RunJobsInput) -> DoneView,
+    restore_version(RestoreVersion) -> DoneView,
+    sample_jobs(Nothing) -> DoneView,
+    read_crontab(CrontabInput) -> CrontabReading,
+    import_crontab(CrontabInput) -> DoneView,
+    export_jobs(OfJobs) -> Document,
+    apply_jobs(ApplyInput) -> Applied,
+
+    // the calendar
+    calendar(AskCalendar) -> CalendarView,
+    reschedule(AskReschedule) -> RescheduleView,
+
+    // runs
+    list_instances(ListInstances) -> InstancePage,
+    get_instance(OfInstance) -> InstanceDetail,
+    cancel_instance(OfInstance) -> DoneView,
+    retry_instance(OfInstance) -> DoneView,
+    list_tasks(ListTasks) -> TaskPage,
+    read_log(ReadLog) -> LogView,
+
+    // alarms and accounts
+    list_alarms(ListAlarms) -> AlarmPage,
+    acknowledge_alarms(AcknowledgeInput) -> DoneView,
+    list_audit(ListAudit) -> AuditPage,
+    ledger(Nothing) -> LedgerView,
+}

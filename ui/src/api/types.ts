@@ -1,0 +1,683 @@
+// Made from the Rust types by `make gen`; a test fails when it is stale. Not to be edited by hand.
+
+export type AcknowledgeInput = { alarms: Array<string>, note: string, };
+
+export type AcknowledgementView = { by: string, at: Moment, note: string, };
+
+/**
+ * When other jobs have ended.
+ */
+export type After = {
+/**
+ * Names of the upstream jobs.
+ */
+jobs: Array<string>, on: AfterOutcome, need: AfterNeed, };
+
+export type AfterNeed = "any" | "all";
+
+export type AfterOutcome = "success" | "failure" | "done";
+
+export type AlarmPage = { rows: Array<AlarmRow>, next: number | null, };
+
+export type AlarmRow = { id: string, rule: AlarmRule, severity: Severity, state: AlarmState, subject: string,
+/**
+ * The job it is about.
+ */
+job: string | null, message: Words, first: Moment, last: Moment, count: number, acknowledged: AcknowledgementView | null, resolved: Moment | null, can_acknowledge: Allowed, };
+
+export type AlarmRule = "laneDepth" | "readyTimeout" | "pushTimeout" | "executorLost" | "overran" | "instanceFailed" | "firingMissed" | "systemFailure" | "storage";
+
+export type AlarmState = "firing" | "acknowledged" | "resolved";
+
+/**
+ * Whether something may be done now, and if not, why.
+ */
+export type Allowed = { ok: boolean, why: Words | null, };
+
+export type Applied = { jobs: Array<AppliedJob>, };
+
+export type AppliedChange = "created" | "changed" | "unchanged";
+
+export type AppliedJob = { name: string, change: AppliedChange, };
+
+export type ApplyInput = {
+/**
+ * YAML (several documents) or JSON.
+ */
+text: string, dry_run?: boolean, };
+
+export type AskCalendar = {
+/**
+ * The first day, `2026-11-16`; the Monday of this week where absent.
+ */
+date?: string | null,
+/**
+ * 1 to 42; 7 where absent.
+ */
+days?: number | null,
+/**
+ * Only jobs whose name, tag or tenant has this.
+ */
+text?: string | null, };
+
+export type AskPreview = { spec: PreviewSpec, from?: Timestamp | null,
+/**
+ * 1 to 200; 20 where absent.
+ */
+count?: number | null, };
+
+export type AskReschedule = { job: string, planned: Timestamp,
+/**
+ * Where it was dropped: a wall-clock time in the zone of the call, `2026-11-18T10:30`, …
+ */
+to_local?: string | null,
+/**
+ * … or an instant.
+ */
+to?: Timestamp | null, };
+
+export type AuditPage = { rows: Array<AuditRow>, next: number | null, };
+
+export type AuditRow = { at: Moment, who: string, action: string, subject: string, before: unknown, after: unknown, };
+
+export type Bootstrap = { now: Timestamp, version: string, zone_data: string,
+/**
+ * `local`, or a team's name.
+ */
+connection: string, data_folder: string, person: Person,
+/**
+ * The zone of this machine.
+ */
+zone: string, zones: Array<string>, processors: Array<ProcessorView>,
+/**
+ * What `set_setting` has stored: `language`, `theme`, `clock`, …
+ */
+settings: Record<string, unknown>,
+/**
+ * Nobody has created a job yet.
+ */
+first_run: boolean, };
+
+export type CalendarBand = { job: string, name: string, version: number, day: number, from_minute: number, to_minute: number, count: number, hue: number, words: Words, };
+
+export type CalendarDay = {
+/**
+ * `2026-11-16`
+ */
+date: string,
+/**
+ * 1 (Monday) to 7.
+ */
+weekday: number, start: Timestamp, end: Timestamp, today: boolean,
+/**
+ * The clocks change on this day: what a person should know of it.
+ */
+clock_change: Words | null, };
+
+export type CalendarEntry = { job: string, name: string, version: number,
+/**
+ * What identifies the occurrence; absent for runs by hand.
+ */
+planned: Timestamp | null, due: Moment,
+/**
+ * Index into `days`, and wall-clock minutes since midnight.
+ */
+day: number, minute: number,
+/**
+ * Past ones have an instance and a state.
+ */
+instance: string | null, state: InstanceState | null, origin: Origin,
+/**
+ * For a colour that stays with the job: 0 to 11.
+ */
+hue: number, words: Words, reason: Words | null, can_move: Allowed, };
+
+export type CalendarView = { now: Timestamp, zone: string, days: Array<CalendarDay>,
+/**
+ * Earliest first.
+ */
+entries: Array<CalendarEntry>,
+/**
+ * Jobs too frequent to be drawn one by one.
+ */
+bands: Array<CalendarBand>,
+/**
+ * Firings in each quarter of an hour of each day, in the order of the days.
+ */
+load: Array<Array<number>>, };
+
+/**
+ * One moment in the chain from planned to finished. Without `at`: it has not come yet, and `words` says what it waits for.
+ */
+export type ChainLink = { step: ChainStep, at: Moment | null, words: Words, };
+
+export type ChainStep = "planned" | "due" | "created" | "assigned" | "admitted" | "pushed" | "started" | "finished";
+
+export type CheckJob = { spec: unknown,
+/**
+ * The job that is being edited.
+ */
+job?: string | null, };
+
+export type Cron = { expression: string,
+/**
+ * Absent: five fields and `@daily` and its kin are `unix`, seven are `quartz`.
+ */
+dialect?: Dialect, timeZone: string, dstGap: DstGap, dstOverlap: DstOverlap, };
+
+export type CrontabInput = { text: string,
+/**
+ * Of the lines' times; this machine's where absent.
+ */
+zone?: string | null,
+/**
+ * Lines to take; all that can be where absent.
+ */
+lines?: Array<number> | null, };
+
+export type CrontabLine = {
+/**
+ * Counts from 1.
+ */
+number: number, text: string, outcome: CrontabOutcome, };
+
+export type CrontabOutcome = { "is": "job", name: string, words: Words, command: string, next: Moment | null, } | { "is": "blank" } | { "is": "environment" } | { "is": "refused", fault: Fault, };
+
+export type CrontabReading = { lines: Array<CrontabLine>, jobs: number, refused: number, };
+
+export type Dialect = "unix" | "seconds" | "quartz";
+
+export type Document = { text: string, };
+
+/**
+ * What there is now because of what was asked.
+ */
+export type DoneView = { jobs: Array<string>, instances: Array<string>, changed: number,
+/**
+ * Of a single job that was saved: its version now.
+ */
+version: number | null, };
+
+/**
+ * What becomes of a wall-clock time that the clocks skip.
+ */
+export type DstGap = "shift" | "nextValid" | "skip";
+
+/**
+ * Which of the two it is when the clocks show a time twice.
+ */
+export type DstOverlap = "first" | "second" | "both";
+
+/**
+ * One occurrence, changed by hand.
+ */
+export type Exception = { "change": "skip", planned: Timestamp, } | { "change": "moveTo", planned: Timestamp, at: Timestamp, } | { "change": "added", at: Timestamp, };
+
+/**
+ * An executor as the engine knows it: a name within its group, and which of its lives.
+ */
+export type ExecutorRef = { group: string, name: string,
+/**
+ * A new one at every start: an executor that restarts is another owner.
+ */
+boot: string, };
+
+/**
+ * Why an attempt did not succeed.
+ */
+export type Failure = { class: FailureClass,
+/**
+ * A stable code of ours or of the processor's.
+ */
+code: string, message: Words, };
+
+/**
+ * What kind of trouble a failure was: it decides whether trying again makes sense.
+ */
+export type FailureClass = "transient" | "business" | "system";
+
+/**
+ * A refusal, as the person asking should see it. `code` is what a client may branch on.
+ */
+export type Fault = { code: string, message: Words, hint: Words | null,
+/**
+ * The input that it is about, as a path into what was sent: `schedule.expression`.
+ */
+field: string | null, };
+
+/**
+ * The period after the last instance became final, however it ended.
+ */
+export type FixedDelay = { everySeconds: number,
+/**
+ * Absent: the first run is on saving.
+ */
+startTime?: Timestamp, };
+
+/**
+ * `start_time` + k × period in elapsed time, whatever the runs do.
+ */
+export type FixedRate = { everySeconds: number,
+/**
+ * Absent: the moment the job was saved. `Schedule::anchored` writes that moment down, so
+ * that a later edit keeps the phase.
+ */
+startTime?: Timestamp, };
+
+/**
+ * One message of the live feed. Numbers follow one another; after a gap comes a snapshot, and all is stale.
+ */
+export type Frame = { seq: number, kind: FrameKind,
+/**
+ * Topics of which queries are stale: `jobs`, `instances`, `tasks`, `alarms`, `settings`, `audit`, `executors`,
+ * `log:<task id>`.
+ */
+stale: Array<string>, status: Status, };
+
+export type FrameKind = "snapshot" | "delta";
+
+export type HistoryRow = { at: Moment, from: TaskState, to: TaskState, attempt: number, executor: string | null, node: string, reason: Words | null, };
+
+/**
+ * Nothing is dispatched while there is one.
+ */
+export type Hold = { by: string, reason: string, since: Timestamp, };
+
+export type HoldInput = { reason: string, };
+
+export type InstanceDetail = { row: InstanceRow, words: Words, mode: Mode, overlap: Overlap, group: string, processor: string,
+/**
+ * As the tasks get them.
+ */
+parameters: Record<string, unknown>, reason: Words | null, asked_by: string | null, repeats: string | null, result: unknown,
+/**
+ * Why it ran when it ran, step by step.
+ */
+chain: Array<ChainLink>, tasks: Array<TaskRow>, };
+
+export type InstancePage = { rows: Array<InstanceRow>, next: number | null, };
+
+export type InstanceRow = { id: string, job: string, job_name: string, version: number, origin: Origin, state: InstanceState, planned: Moment, due: Moment, started: Moment | null, finished: Moment | null,
+/**
+ * Started after due.
+ */
+late_ms: number | null, took_ms: number | null, tasks: Array<TaskBrief>, can_cancel: Allowed, can_retry: Allowed, };
+
+export type InstanceState = "waiting" | "running" | "succeeded" | "failed" | "cancelled" | "superseded";
+
+export type JobCheck = {
+/**
+ * Empty: it can be saved.
+ */
+faults: Array<Fault>, preview: PreviewView | null, };
+
+export type JobDetail = { row: JobRow, spec: JobSpec, saved_at: Moment, preview: PreviewView | null,
+/**
+ * Newest first.
+ */
+versions: Array<VersionRow>, omissions: Array<OmissionRow>, };
+
+export type JobPage = { rows: Array<JobRow>, next: number | null,
+/**
+ * How many match; counted up to 10,000.
+ */
+total: number, };
+
+export type JobRow = { id: string, name: string, description: string, version: number, words: Words, kind: string, paused: boolean, next: Moment | null, last: Array<LastOutcome>, group: string, processor: string, priority: Lane, tenant: string | null, tags: Array<string>, can_run: Allowed, };
+
+/**
+ * What `apply` reads and `export` writes. Every field but name, processor and schedule has a default.
+ */
+export type JobSpec = { apiVersion: string,
+/**
+ * Unique; what the CLI, the API, files and errors call it.
+ */
+name: string, description?: string, schedule: Schedule,
+/**
+ * Single occurrences that were skipped, moved or added.
+ */
+exceptions?: Array<Exception>, effectiveFrom?: Timestamp | null, effectiveUntil?: Timestamp | null, misfire: Misfire, overlap: Overlap, spreadSeconds: number, mode: Mode, route: Route, executorGroup: string, processor: string, parameters: Record<string, unknown>, priority: Lane, tenant?: string | null, tags?: Array<string>, owner?: string | null, timeoutSeconds?: number | null, overrun: Overrun, retry: Retry, readyTimeoutSeconds: number, pushTimeoutSeconds: number, };
+
+/**
+ * Smaller goes first; first in, first out within one.
+ */
+export type Lane = "immediate" | "high" | "retry" | "normal" | "low";
+
+export type LaneView = { lane: Lane, depth: number, oldest_wait_ms: number | null, };
+
+export type LastOutcome = { instance: string, state: InstanceState, due: Timestamp, };
+
+export type LedgerFindingView = { job: string, at: Moment | null, words: Words, };
+
+/**
+ * The ledger check of all jobs.
+ */
+export type LedgerView = { clean: boolean, jobs: number, spans: number, planned: number, made: number, not_made: number, findings: Array<LedgerFindingView>, };
+
+export type ListAlarms = { states?: Array<AlarmState>, cursor?: number | null, limit?: number | null, };
+
+export type ListAudit = { cursor?: number | null, limit?: number | null, };
+
+export type ListInstances = { job?: string | null, states?: Array<InstanceState>, task_states?: Array<TaskState>, due_from?: Timestamp | null, due_until?: Timestamp | null, cursor?: number | null, limit?: number | null, };
+
+export type ListJobs = { text?: string | null, paused?: boolean | null, tag?: string | null, cursor?: number | null, limit?: number | null, };
+
+export type ListTasks = { states?: Array<TaskState>, cursor?: number | null, limit?: number | null, };
+
+export type LogLineView = { at: Timestamp,
+/**
+ * `09:30:00.120`
+ */
+time: string,
+/**
+ * `stdout`, `stderr` or `log`.
+ */
+stream: string, text: string, };
+
+export type LogView = { task: string, attempt: number, attempts: Array<number>, lines: Array<LogLineView>, next: number,
+/**
+ * Nothing more is there now …
+ */
+at_end: boolean,
+/**
+ * … and nothing more will come.
+ */
+closed: boolean, };
+
+/**
+ * What becomes of a firing that is late.
+ */
+export type Misfire = { policy: MisfirePolicy,
+/**
+ * Later than this is late; so is later than the job's next due time, whichever is earlier.
+ */
+graceSeconds: number,
+/**
+ * The most that `catchUp` makes good.
+ */
+max: number, };
+
+export type MisfirePolicy = "skip" | "fireOnce" | "catchUp";
+
+export type Mode = "unicast" | "broadcast" | "sharding";
+
+/**
+ * An instant, and how its wall clock reads in the zone of the call.
+ */
+export type Moment = { ms: Timestamp,
+/**
+ * `2026-11-21 09:30:00`
+ */
+text: string,
+/**
+ * `+08:00`
+ */
+offset: string, };
+
+export type NodeState = "leading" | "standby" | "leaderless";
+
+export type Nothing = Record<symbol, never>;
+
+export type OfInstance = { instance: string, };
+
+/**
+ * A job by its id or by its name.
+ */
+export type OfJob = { job: string, };
+
+export type OfJobs = { jobs: Array<string>, };
+
+/**
+ * Why a firing did not happen.
+ */
+export type OmissionReason = "paused" | "overlap" | "exception" | "misfire" | "folded" | "beyondCatchUp";
+
+export type OmissionRow = { job: string, name: string, from: Moment, to: Moment, count: number, reason: OmissionReason, missed: boolean, words: Words, };
+
+export type Once = { at: Timestamp, };
+
+/**
+ * What brought an instance about. With the job and the key it is the firing's identity.
+ */
+export type Origin = "schedule" | "added" | "manual" | "api" | "backfill" | "after";
+
+export type OutcomesView = { succeeded: number, failed: number,
+/**
+ * Succeeded ÷ (succeeded + failed); none where nothing ended.
+ */
+rate: number | null, };
+
+/**
+ * What happens while an instance of the job has a task that is not final.
+ */
+export type Overlap = "allow" | "skip" | "queue" | "replace";
+
+/**
+ * What happens when a task still runs past its timeout.
+ */
+export type Overrun = "note" | "kill";
+
+export type Person = { name: string, role: Role, };
+
+export type PreviewRow = { planned: Timestamp, due: Moment,
+/**
+ * RFC 3339 in the schedule's own zone.
+ */
+local: string, reason: Words | null, };
+
+/**
+ * As much of a job as decides its times.
+ */
+export type PreviewSpec = { schedule: Schedule, exceptions?: Array<Exception>, effectiveFrom?: Timestamp | null, effectiveUntil?: Timestamp | null, spreadSeconds?: number, };
+
+export type PreviewView = { words: Words, runs: Array<PreviewRow>, warnings: Array<Words>, };
+
+export type ProcessorView = { group: string, name: string, title: Words, description: Words,
+/**
+ * JSON Schema of its parameters; titles and descriptions in Chinese stand under `title:zh` and `description:zh`.
+ */
+schema: unknown,
+/**
+ * Executors that have it now.
+ */
+executors: number, };
+
+export type Pulse = { now: Timestamp,
+/**
+ * Sixty minutes from the start of the present one.
+ */
+next_hour: Array<StripMinute>,
+/**
+ * The next runs, at most eight.
+ */
+upcoming: Array<Upcoming>, running: Array<InstanceRow>,
+/**
+ * The last hour.
+ */
+outcomes: OutcomesView, alarms: Array<AlarmRow>,
+/**
+ * What did not fire in the last day.
+ */
+omissions: Array<OmissionRow>,
+/**
+ * Up to 10,000 are counted.
+ */
+jobs: number, };
+
+export type ReadLog = { task: string,
+/**
+ * The last one where absent.
+ */
+attempt?: number | null,
+/**
+ * Where to go on, as an earlier answer said; the beginning where absent. Negative: that many bytes from the end.
+ */
+from?: number | null,
+/**
+ * Lines, at most 5000; 1000 where absent.
+ */
+limit?: number | null, };
+
+export type Repeat = {
+/**
+ * The first run, and the time of day of all others.
+ */
+startTime: Timestamp, timeZone: string, repeatLevel: RepeatLevel,
+/**
+ * Counted from the period that holds `start_time`.
+ */
+repeatInterval: number,
+/**
+ * For `week` 1 (Monday) to 7; for `month` 1 to 31, and -1 to -31 from the month's end.
+ * Empty means the day of `start_time`.
+ */
+repeatDays?: Array<number>,
+/**
+ * No planned time is later than this; one at it counts.
+ */
+endTime?: Timestamp,
+/**
+ * No more planned times than this, counted from the first.
+ */
+count?: number, dstGap: DstGap, dstOverlap: DstOverlap, };
+
+export type RepeatLevel = "hour" | "day" | "week" | "month" | "year" | "workday";
+
+export type RescheduleChoice = { scope: Scope, allowed: Allowed,
+/**
+ * The schedule in words, as it would be.
+ */
+words: Words | null, before: Array<Moment>, after: Array<Moment>,
+/**
+ * Other jobs due within a minute of the new time.
+ */
+collisions: Array<string>, spec: JobSpec | null, };
+
+/**
+ * What a drop would do, for each of the three scopes; saved with `save_job`, taken back with `restore_version`.
+ */
+export type RescheduleView = { job: string, name: string, version: number, from: Moment, to: Moment, choices: Array<RescheduleChoice>, };
+
+export type RestoreVersion = { job: string, version: number, seen_version?: number | null, };
+
+/**
+ * How often and how late an attempt that failed is made again.
+ */
+export type Retry = {
+/**
+ * Attempts after the first.
+ */
+retries: number, baseSeconds: number, maxSeconds: number, multiplier: number, };
+
+export type Role = "viewer" | "operator" | "editor" | "admin";
+
+export type Route = "roundRobin" | "random" | "leastLoaded" | "consistentHash" | "sticky" | "label";
+
+export type RunJobsInput = { jobs: Array<string>, parameters?: Record<string, unknown> | null,
+/**
+ * Does not wait for instances that are still there.
+ */
+beside?: boolean, };
+
+export type SaveJobInput = { spec: unknown, job?: string | null, seen_version?: number | null, };
+
+export type Schedule = { "kind": "repeat" } & Repeat | { "kind": "cron" } & Cron | { "kind": "fixedRate" } & FixedRate | { "kind": "fixedDelay" } & FixedDelay | { "kind": "once" } & Once | { "kind": "after" } & After | { "kind": "manual" };
+
+export type Scope = "thisRun" | "following" | "all";
+
+export type SetInput = { key: string, value: unknown, };
+
+export type Severity = "info" | "warning" | "critical" | "emergency";
+
+/**
+ * What the status bar and the top bar show; part of every frame of the feed.
+ */
+export type Status = { now: Timestamp, node: NodeState,
+/**
+ * Tasks that became final, a second, over the last ten.
+ */
+tasks_per_second: number, lanes: Array<LaneView>, running: number, last_event_at: Timestamp | null, hold: Hold | null, open_alarms: number, worst: Severity | null,
+/**
+ * Trouble of the node itself, such as a full disk.
+ */
+trouble: Fault | null, };
+
+export type Stop = { cause: StopCause, stage: StopStage, asked_at: Timestamp,
+/**
+ * When the present stage was reached.
+ */
+stage_at: Timestamp, };
+
+/**
+ * Why a task is being stopped; it decides what the end is called.
+ */
+export type StopCause = "operator" | "replaced" | "overran" | "withdrawn";
+
+/**
+ * How far stopping has come.
+ */
+export type StopStage = "asked" | "acknowledged" | "terminated" | "killed";
+
+export type StripMinute = { at: Moment, firings: number,
+/**
+ * At most five of the jobs that fire in it.
+ */
+jobs: Array<string>, };
+
+export type TaskBrief = { id: string, state: TaskState, attempt: number, };
+
+export type TaskPage = { rows: Array<TaskRow>, next: number | null, };
+
+export type TaskRow = { id: string, instance: string, job: string, state: TaskState, attempt: number, attempts_most: number, lane: Lane, group: string, processor: string, executor: ExecutorRef | null, due: Moment, ready: Moment | null, pushed: Moment | null, started: Moment | null, finished: Moment | null, failure: Failure | null, stop: Stop | null, idempotency_key: string, result: unknown, history: Array<HistoryRow>, };
+
+/**
+ * Where a task stands. The number is what people, logs and the protocol say.
+ */
+export type TaskState = number;
+
+/**
+ * Milliseconds since the Unix epoch. Ordered, and small enough to be an index.
+ */
+export type Timestamp = number;
+
+export type Upcoming = { job: string, name: string, due: Moment, };
+
+export type VersionRow = { version: number, saved_at: Moment, saved_by: string, words: Words, spec: JobSpec, };
+
+export type Words = { en: string, zh: string, };
+
+export interface Operations {
+  bootstrap: { input: Nothing; output: Bootstrap };
+  status: { input: Nothing; output: Status };
+  pulse: { input: Nothing; output: Pulse };
+  set_setting: { input: SetInput; output: DoneView };
+  hold: { input: HoldInput; output: DoneView };
+  release: { input: Nothing; output: DoneView };
+  list_jobs: { input: ListJobs; output: JobPage };
+  get_job: { input: OfJob; output: JobDetail };
+  preview: { input: AskPreview; output: PreviewView };
+  check_job: { input: CheckJob; output: JobCheck };
+  save_job: { input: SaveJobInput; output: DoneView };
+  remove_jobs: { input: OfJobs; output: DoneView };
+  pause_jobs: { input: OfJobs; output: DoneView };
+  resume_jobs: { input: OfJobs; output: DoneView };
+  run_jobs: { input: RunJobsInput; output: DoneView };
+  restore_version: { input: RestoreVersion; output: DoneView };
+  sample_jobs: { input: Nothing; output: DoneView };
+  read_crontab: { input: CrontabInput; output: CrontabReading };
+  import_crontab: { input: CrontabInput; output: DoneView };
+  export_jobs: { input: OfJobs; output: Document };
+  apply_jobs: { input: ApplyInput; output: Applied };
+  calendar: { input: AskCalendar; output: CalendarView };
+  reschedule: { input: AskReschedule; output: RescheduleView };
+  list_instances: { input: ListInstances; output: InstancePage };
+  get_instance: { input: OfInstance; output: InstanceDetail };
+  cancel_instance: { input: OfInstance; output: DoneView };
+  retry_instance: { input: OfInstance; output: DoneView };
+  list_tasks: { input: ListTasks; output: TaskPage };
+  read_log: { input: ReadLog; output: LogView };
+  list_alarms: { input: ListAlarms; output: AlarmPage };
+  acknowledge_alarms: { input: AcknowledgeInput; output: DoneView };
+  list_audit: { input: ListAudit; output: AuditPage };
+  ledger: { input: Nothing; output: LedgerView };
+}
