@@ -11,6 +11,7 @@ mod cron;
 mod document;
 mod error;
 mod interval;
+mod phrase;
 mod preview;
 mod repeat;
 mod reschedule;
@@ -90,7 +91,7 @@ impl Schedule {
                 let (plan, repeat_ends) = repeat.plan(zones)?;
                 last = repeat_ends;
                 match plan {
-                    RepeatPlan::Elapsed { start, period } => Planned::Elapsed { start, period },
+                    RepeatPlan::Elapsed { zone, start, period } => Planned::Elapsed { zone: Some(zone), start, period },
                     RepeatPlan::Dated { zone, first, times, reading } => Planned::Dated { zone, first, times, reading },
                 }
             }
@@ -102,7 +103,7 @@ impl Schedule {
             Schedule::FixedRate(rate) => {
                 let start = rate.start_time.unwrap_or(saved_at);
                 check_time("startTime", start)?;
-                Planned::Elapsed { start: start.millis(), period: interval::period(rate.every_seconds)? }
+                Planned::Elapsed { zone: None, start: start.millis(), period: interval::period(rate.every_seconds)? }
             }
             Schedule::FixedDelay(delay) => {
                 let start = delay.start_time.unwrap_or(saved_at);
@@ -201,7 +202,7 @@ impl After {
             (AfterNeed::All, _) => ("all of ", "全部"),
         };
         Words::new(
-            format!("after {}{} {}", need.0, cron::and_list(&self.jobs), on.0),
+            format!("after {}{} {}", need.0, phrase::and_list(&self.jobs), on.0),
             format!("在 {} {}{}之后", self.jobs.join("、"), need.1, on.1),
         )
     }
@@ -244,7 +245,7 @@ pub struct Plan {
 enum Planned {
     Cron { zone: Zone, times: CronTimes, reading: Reading },
     Dated { zone: Zone, first: Option<i64>, times: DatedTimes, reading: Reading },
-    Elapsed { start: i64, period: i64 },
+    Elapsed { zone: Option<Zone>, start: i64, period: i64 },
     Delay { first: i64, period: i64 },
     Once(i64),
     Nothing,
@@ -260,7 +261,7 @@ impl Plan {
         let next = match &self.times {
             Planned::Cron { zone, times, reading } => zone.first_after(after, times, *reading),
             Planned::Dated { zone, first, times, reading } => repeat::first_after(zone, *first, times, *reading, after),
-            Planned::Elapsed { start, period } => interval::elapsed_after(*start, *period, after),
+            Planned::Elapsed { start, period, .. } => interval::elapsed_after(*start, *period, after),
             Planned::Delay { first, .. } | Planned::Once(first) => Some(*first).filter(|first| *first > after),
             Planned::Nothing => None,
         };
@@ -288,7 +289,8 @@ impl Plan {
     pub fn zone(&self) -> Option<&Zone> {
         match &self.times {
             Planned::Cron { zone, .. } | Planned::Dated { zone, .. } => Some(zone),
-            _ => None,
+            Planned::Elapsed { zone, .. } => zone.as_ref(),
+            Planned::Delay { .. } | Planned::Once(_) | Planned::Nothing => None,
         }
     }
 

@@ -10,8 +10,9 @@ use ts_rs::TS;
 use super::civil::{
     DAY, Day, HORIZON_YEAR, HOUR, MINUTE, SECOND, Wall, date_of, day_of, days_in_month, split, weekday,
 };
-use super::cron::{and_list, weekdays, zh_list};
+use super::cron::weekdays;
 use super::error::ScheduleError;
+use super::phrase::{and_list, spaced, zh_list};
 use super::zone::{DstGap, DstOverlap, Reading, WallTimes, Zone, Zones, wall_text};
 use crate::{Timestamp, Words};
 
@@ -55,7 +56,7 @@ pub struct Repeat {
 /// What a repeat comes to, before saving and ends are looked at.
 #[derive(Clone, Debug)]
 pub(crate) enum RepeatPlan {
-    Elapsed { start: i64, period: i64 },
+    Elapsed { zone: Zone, start: i64, period: i64 },
     Dated { zone: Zone, first: Option<i64>, times: DatedTimes, reading: Reading },
 }
 
@@ -89,7 +90,7 @@ impl Repeat {
             let period = i64::from(self.repeat_interval) * HOUR;
             let last =
                 self.count.map_or(i64::MAX, |count| start.saturating_add(period.saturating_mul(i64::from(count) - 1)));
-            return Ok((RepeatPlan::Elapsed { start, period }, last.min(end)));
+            return Ok((RepeatPlan::Elapsed { zone, start, period }, last.min(end)));
         }
         let (first, times) = self.dated(&zone)?;
         let reading = Reading::Fixed { gap: self.dst_gap, overlap: self.dst_overlap };
@@ -237,7 +238,7 @@ impl Repeat {
             }
             RepeatLevel::Day => {
                 let beat = every("daily", "days", "每天", "天");
-                Words::new(format!("{} at {at}", beat.en), format!("{} {at}", beat.zh))
+                Words::new(format!("{} at {at}", beat.en), spaced(&[&beat.zh, &at]))
             }
             RepeatLevel::Week => {
                 let mask = match self.repeat_days.is_empty() {
@@ -246,11 +247,8 @@ impl Repeat {
                 };
                 let days = weekdays(mask << 1 & 0x7f | mask >> 6);
                 let beat = every("every week", "weeks", "每周", "周");
-                let zh = match n {
-                    1 => format!("每{}", days.zh),
-                    _ => format!("{}的{}", beat.zh, days.zh),
-                };
-                Words::new(format!("{} on {} at {at}", beat.en, days.en), format!("{zh} {at}"))
+                let each = if n == 1 { "每".to_owned() } else { format!("{}的", beat.zh) };
+                Words::new(format!("{} on {} at {at}", beat.en, days.en), spaced(&[&each, &days.zh, &at]))
             }
             RepeatLevel::Month => {
                 let mut days = self.repeat_days.clone();
@@ -259,18 +257,18 @@ impl Repeat {
                 }
                 let days = month_days(&days);
                 let beat = every("every month", "months", "每月", "个月的");
-                Words::new(format!("{} on {} at {at}", beat.en, days.en), format!("{} {} {at}", beat.zh, days.zh))
+                Words::new(format!("{} on {} at {at}", beat.en, days.en), spaced(&[&beat.zh, &days.zh, &at]))
             }
             RepeatLevel::Year => {
                 let beat = every("every year", "years", "每年", "年的");
                 Words::new(
                     format!("{} on {day_of_month} {} at {at}", beat.en, MONTHS[month as usize - 1]),
-                    format!("{} {month} 月 {day_of_month} 日 {at}", beat.zh),
+                    spaced(&[&beat.zh, &format!("{month} 月 {day_of_month} 日 {at}")]),
                 )
             }
             RepeatLevel::Workday => {
                 let beat = every("every working day", "working days", "每个工作日", "个工作日");
-                Words::new(format!("{} (Monday to Friday) at {at}", beat.en), format!("{}（周一至周五） {at}", beat.zh))
+                Words::new(format!("{} (Monday to Friday) at {at}", beat.en), format!("{}（周一至周五）{at}", beat.zh))
             }
         };
         if let Some(end) = self.end_time {
@@ -383,7 +381,7 @@ pub(crate) fn first_after(
 impl RepeatPlan {
     fn first_after(&self, after: i64) -> Option<i64> {
         match self {
-            RepeatPlan::Elapsed { start, period } => super::interval::elapsed_after(*start, *period, after),
+            RepeatPlan::Elapsed { start, period, .. } => super::interval::elapsed_after(*start, *period, after),
             RepeatPlan::Dated { zone, first, times, reading } => first_after(zone, *first, times, *reading, after),
         }
     }

@@ -16,7 +16,7 @@ use crate::Words;
 
 pub(crate) use next::CronTimes;
 pub(crate) use parse::Parsed;
-pub(crate) use words::{and_list, weekdays, zh_list};
+pub(crate) use words::weekdays;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]

@@ -6,6 +6,7 @@
 use super::parse::{DAYS, Field, HOURS, Item, Kind, MINUTES, MONTHS, Parsed, SECONDS, WEEKDAYS};
 use crate::Words;
 use crate::schedule::error::Joined;
+use crate::schedule::phrase::{and_list, spaced, zh_list};
 
 /// More times of day than this are said by their fields.
 const LISTED_TIMES: usize = 6;
@@ -27,23 +28,6 @@ const MONTHS_EN: [&str; 12] = [
 const WEEKDAYS_EN: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const WEEKDAYS_ZH: [&str; 7] = ["周日", "周一", "周二", "周三", "周四", "周五", "周六"];
 
-/// `a`, `a and b`, `a, b and c`.
-pub(crate) fn and_list(parts: &[String]) -> String {
-    match parts {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
-}
-
-pub(crate) fn zh_list(parts: &[String]) -> String {
-    match parts {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{}和 {last}", first.join("、")),
-    }
-}
-
 fn numbers(mask: u64) -> Vec<u32> {
     (0..64).filter(|number| mask & 1 << number != 0).collect()
 }
@@ -64,15 +48,18 @@ fn runs(mask: u64) -> Vec<(u32, u32)> {
 
 fn said(mask: u64, en: impl Fn(u32) -> String, zh: impl Fn(u32) -> String) -> Words {
     let runs = runs(mask);
-    let side = |say: &dyn Fn(u32) -> String, to_word: &str| {
+    let side = |say: &dyn Fn(u32) -> String, between: &dyn Fn(&str, &str) -> String| {
         runs.iter()
             .map(|(from, to)| match from == to {
                 true => say(*from),
-                false => format!("{}{to_word}{}", say(*from), say(*to)),
+                false => between(&say(*from), &say(*to)),
             })
             .collect::<Vec<_>>()
     };
-    Words::new(and_list(&side(&en, " to ")), zh_list(&side(&zh, "至")))
+    Words::new(
+        and_list(&side(&en, &|from, to| format!("{from} to {to}"))),
+        zh_list(&side(&zh, &|from, to| spaced(&[from, "至", to]))),
+    )
 }
 
 pub(crate) fn days_of_month(field: &Field) -> Words {
@@ -93,21 +80,19 @@ pub(crate) fn weekdays(mask: u8) -> Words {
     said(from_monday, |place| WEEKDAYS_EN[name(place)].to_owned(), |place| WEEKDAYS_ZH[name(place)].to_owned())
 }
 
-/// `Mondays and Fridays`, where they are spoken of as coming again and again.
+/// `on Mondays and Fridays`, `Monday to Friday`: spoken of as coming again and again.
 fn each_weekday(mask: u8) -> Words {
     let list = weekdays(mask);
+    let zh = spaced(&["每", &list.zh]);
     if list.en.contains(" to ") {
-        return list;
+        return Words::new(list.en, zh);
     }
-    let plural = list.en.split(' ').map(|word| if word == "and" { word.to_owned() } else { pluralized(word) });
-    Words::new(plural.collect::<Vec<_>>().join(" "), list.zh)
-}
-
-fn pluralized(word: &str) -> String {
-    match word.strip_suffix(',') {
+    let plural = list.en.split(' ').map(|word| match word.strip_suffix(',') {
+        _ if word == "and" => word.to_owned(),
         Some(word) => format!("{word}s,"),
         None => format!("{word}s"),
-    }
+    });
+    Words::new(format!("on {}", plural.collect::<Vec<_>>().join(" ")), zh)
 }
 
 /// A time of day, or several, or a beat that goes on.
@@ -118,25 +103,18 @@ enum Time {
 
 pub(crate) fn phrase(parsed: &Parsed) -> Words {
     let day = day_phrase(parsed);
-    let months = match parsed.fields.months.is_open() {
-        true => None,
-        false => Some(months(&parsed.fields.months)),
-    };
-    let in_months_en = months.as_ref().map_or(String::new(), |months| format!(" in {}", months.en));
-    let in_months_zh = months.as_ref().map_or(String::new(), |months| format!("{}的", months.zh));
     match time_phrase(parsed) {
         Time::Points(time) => {
             let day = day.unwrap_or_else(|| Words::new("daily", "每天"));
-            Words::new(
-                format!("{} at {}{in_months_en}", day.en, time.en),
-                format!("{in_months_zh}{} {}", day.zh, time.zh),
-            )
+            Words::new(format!("{} at {}", day.en, time.en), spaced(&[&day.zh, &time.zh]))
         }
-        Time::Beat(time) => {
-            let day_en = day.as_ref().map_or(String::new(), |day| format!(" {}", day.en));
-            let day_zh = day.as_ref().map_or(String::new(), |day| format!("{}，", day.zh));
-            Words::new(format!("{}{day_en}{in_months_en}", time.en), format!("{in_months_zh}{day_zh}{}", time.zh))
-        }
+        Time::Beat(time) => match day {
+            None => time,
+            Some(day) if day.en.starts_with("on ") || day.en.starts_with("in ") => {
+                Words::new(format!("{} {}", time.en, day.en), format!("{}，{}", day.zh, time.zh))
+            }
+            Some(day) => Words::new(format!("{}, {}", time.en, day.en), format!("{}，{}", day.zh, time.zh)),
+        },
     }
 }
 
@@ -144,32 +122,55 @@ pub(crate) fn phrase(parsed: &Parsed) -> Words {
 fn day_phrase(parsed: &Parsed) -> Option<Words> {
     let fields = &parsed.fields;
     let weekday_mask = parsed.weekday_mask();
-    let of_month = (!fields.days.is_open()).then(|| {
-        let days = match stepped(&fields.days, &DAYS) {
-            Some(step) => Words::new(format!("every {step} days from day 1"), format!("1 日起每隔 {step} 天")),
-            None => days_of_month(&fields.days),
-        };
-        let each_month = fields.months.is_open();
-        let on = if days.en.starts_with("every") { "" } else { "on " };
-        Words::new(
-            format!("{on}{} of {}", days.en, if each_month { "each month" } else { "the month" }),
-            if each_month { format!("每月 {}", days.zh) } else { format!(" {}", days.zh) },
-        )
-    });
-    let of_week = (weekday_mask != 0x7f).then(|| each_weekday(weekday_mask));
-    match (of_month, of_week) {
-        (None, None) => None,
-        (Some(days), None) => Some(days),
-        (None, Some(week)) => Some(Words::new(format!("on {}", week.en), format!("每{}", week.zh))),
-        (Some(days), Some(week)) if parsed.either_day_suffices() => Some(
-            Words::new("{days} and also on {week}", "{days}以及每{week}").joined("days", &days).joined("week", &week),
-        ),
-        (Some(days), Some(week)) => Some(
-            Words::new("{days} where that is one of {week}", "{days}（且须是{week}）")
-                .joined("days", &days)
-                .joined("week", &week),
-        ),
+    let named_months = (!fields.months.is_open()).then(|| months(&fields.months));
+    let of_month = (!fields.days.is_open()).then(|| days_phrase(&fields.days, named_months.as_ref(), &fields.months));
+    let of_week = (weekday_mask != WEEKDAYS_ALL).then(|| each_weekday(weekday_mask));
+    match (of_month, of_week, named_months) {
+        (None, None, None) => None,
+        (None, None, Some(months)) => {
+            Some(Words::new(format!("every day in {}", months.en), spaced(&[&months.zh, "的每天"])))
+        }
+        (None, Some(week), None) => Some(week),
+        (None, Some(week), Some(months)) => {
+            Some(Words::new(format!("{} in {}", week.en, months.en), spaced(&[&months.zh, "的", &week.zh])))
+        }
+        (Some(days), None, _) => Some(days),
+        (Some(days), Some(week), months) if parsed.either_day_suffices() => {
+            let within = months.map_or(Words::default(), |months| {
+                Words::new(format!(" in {}", months.en), format!("{}的", months.zh))
+            });
+            Some(Words::new(
+                format!("{} and also {}{}", days.en, week.en, within.en),
+                spaced(&[&days.zh, "以及", &within.zh, &week.zh]),
+            ))
+        }
+        (Some(days), Some(_), _) => {
+            let week = weekdays(weekday_mask);
+            Some(Words::new(
+                format!("{} where that is {}", days.en, week.en.replace(" and ", " or ")),
+                spaced(&[&days.zh, "（且须是", &week.zh, "）"]),
+            ))
+        }
     }
+}
+
+fn days_phrase(days: &Field, months: Option<&Words>, months_field: &Field) -> Words {
+    let of = months.map_or("each month", |months| &months.en);
+    let months_zh = months.map_or("每月".to_owned(), |months| spaced(&[&months.zh, "的"]));
+    if let Some(step) = stepped(days, &DAYS) {
+        return Words::new(
+            format!("every {step} days from day 1 of {of}"),
+            spaced(&[&months_zh, &format!("1 日起每 {step} 天")]),
+        );
+    }
+    if let (Some(day), Some(month)) = (only(days, &DAYS), only(months_field, &MONTHS)) {
+        return Words::new(
+            format!("on {day} {} of every year", MONTHS_EN[month as usize - 1]),
+            format!("每年 {month} 月 {day} 日"),
+        );
+    }
+    let days = days_of_month(days);
+    Words::new(format!("on {} of {of}", days.en), spaced(&[&months_zh, &days.zh]))
 }
 
 /// The step of `*/step`, of two or more.
@@ -233,9 +234,10 @@ fn time_phrase(parsed: &Parsed) -> Time {
                 seconds_beat
             } else {
                 let minutes = said(minutes, |minute| minute.to_string(), |minute| minute.to_string());
-                Words::new("{beat} in minute {minutes}", "第 {minutes} 分内{beat}")
-                    .joined("beat", &seconds_beat)
-                    .joined("minutes", &minutes)
+                Words::new(
+                    format!("{} in minute {} of the hour", seconds_beat.en, minutes.en),
+                    format!("每小时的第 {} 分内{}", minutes.zh, seconds_beat.zh),
+                )
             }
         }
         _ => match (only(&fields.minutes, &MINUTES), even_step(&fields.hours, &HOURS)) {
@@ -267,7 +269,7 @@ fn time_phrase(parsed: &Parsed) -> Time {
     };
     Time::Beat(match within_hours {
         None => beat,
-        Some(hours) => Words::new("{beat} {hours}", "{hours}{beat}").joined("beat", &beat).joined("hours", &hours),
+        Some(hours) => Words::new(format!("{} {}", beat.en, hours.en), spaced(&[&hours.zh, &beat.zh])),
     })
 }
 
@@ -279,8 +281,8 @@ fn hours_phrase(field: &Field, minutes: u64) -> Option<Words> {
     }
     if let Some(step) = even_step(field, &HOURS) {
         return Some(Words::new(
-            format!("in every {step}{} hour", ordinal(step)),
-            format!("每隔 {step} 小时的那一小时内"),
+            format!("in every {step}{} hour from 00", ordinal(step)),
+            format!("从 0 点起每 {step} 小时的第一个小时内"),
         ));
     }
     let last_minute = 63 - minutes.leading_zeros();
@@ -288,7 +290,7 @@ fn hours_phrase(field: &Field, minutes: u64) -> Option<Words> {
         let first_minute = minutes.trailing_zeros();
         return Some(Words::new(
             format!("from {from:02}:{first_minute:02} to {to:02}:{last_minute:02}"),
-            format!("{from:02}:{first_minute:02} 至 {to:02}:{last_minute:02} "),
+            format!("{from:02}:{first_minute:02} 至 {to:02}:{last_minute:02}"),
         ));
     }
     let shown = said(hours, |hour| format!("{hour:02}"), |hour| format!("{hour} 点"));
@@ -314,7 +316,7 @@ fn beat_of(field: &Field, kind: &Kind, en: &str, zh: &str) -> Words {
     let list = said(mask, |number| number.to_string(), |number| number.to_string());
     let word = if mask.count_ones() == 1 { en.to_owned() } else { format!("{en}s") };
     let (of_en, of_zh) = if en == "minute" { ("hour", "小时") } else { ("minute", "分钟") };
-    Words::new(format!("at {word} {} of the {of_en}", list.en), format!("每{of_zh}的第 {} {}", list.zh, kind.zh))
+    Words::new(format!("at {word} {} of the {of_en}", list.en), spaced(&[&format!("每{of_zh}的第"), &list.zh, kind.zh]))
 }
 
 /// What is allowed and probably not meant.

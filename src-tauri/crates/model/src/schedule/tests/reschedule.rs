@@ -1,0 +1,1 @@
+//! What dragging an occurrence comes to.
