@@ -1,0 +1,395 @@
+//! What must be true of a world, told from what lies in the store and what executors wrote down.
+//!
+//! Nothing here asks the engine: planned times come from [`planned`](crate::planned), the life of a
+//! task is the contract's table written down once more.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use campanile_engine::link::{AttemptRef, Said};
+use campanile_model::instance::{Instance, InstanceState, Origin};
+use campanile_model::job::JobVersion;
+use campanile_model::request::Ask;
+use campanile_model::schedule::Schedule;
+use campanile_model::task::TaskState;
+use campanile_model::{InstanceId, JobId, Timestamp};
+use campanile_store::HistoryEntry;
+
+use crate::executor::{Deed, Entry};
+use crate::link::brief_attempt;
+use crate::memory_store::Stored;
+use crate::planned::planned;
+
+/// Which promise was broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Promise {
+    /// A firing was lost, doubled, or not made without a reason.
+    Ledger,
+    /// An attempt was begun twice.
+    OnceAtMost,
+    /// What was acknowledged is not what is written.
+    Acknowledged,
+    /// A task went where the table does not let it.
+    Table,
+    /// An overtaken leader wrote.
+    Lease,
+    /// Something does not end.
+    NothingStuck,
+    /// The world is busy for ever at one instant.
+    TimePasses,
+}
+
+#[derive(Clone, Debug)]
+pub struct Violation {
+    pub of: Promise,
+    pub what: String,
+}
+
+fn broken(of: Promise, what: impl Into<String>) -> Violation {
+    Violation { of, what: what.into() }
+}
+
+/// What holds at every moment.
+pub fn always(stored: &Stored, diary: &[Entry]) -> Vec<Violation> {
+    let mut found = Vec::new();
+    ledger(stored, &mut found);
+    once_at_most(diary, &mut found);
+    acknowledged(stored, diary, &mut found);
+    table(stored, &mut found);
+    leases(stored, &mut found);
+    found
+}
+
+/// What holds once nothing more is started and everyone had the time to finish.
+pub fn at_rest(stored: &Stored, diary: &[Entry]) -> Vec<Violation> {
+    let mut found = always(stored, diary);
+    found.extend(unfinished(stored).into_iter().map(|what| broken(Promise::NothingStuck, what)));
+    agreement(stored, diary, &mut found);
+    found
+}
+
+// ---------------------------------------------------------------- the ledger
+
+fn ledger(stored: &Stored, found: &mut Vec<Violation>) {
+    let mut firings = BTreeSet::new();
+    for instance in stored.instances_in_order() {
+        if !firings.insert((instance.job, instance.origin.name(), instance.key.clone())) {
+            let what = format!("{} of {} was made twice", instance.key, name_of(stored, instance.job));
+            found.push(broken(Promise::Ledger, what));
+        }
+    }
+    for (id, row) in &stored.jobs {
+        let versions: Vec<&JobVersion> = stored.versions.range((*id, 0)..=(*id, u32::MAX)).map(|(_, v)| v).collect();
+        let mut job = JobLedger { stored, job: *id, versions, found };
+        job.check_spans(row.job.fired_through);
+        job.check_firings();
+    }
+}
+
+struct JobLedger<'a> {
+    stored: &'a Stored,
+    job: JobId,
+    versions: Vec<&'a JobVersion>,
+    found: &'a mut Vec<Violation>,
+}
+
+impl JobLedger<'_> {
+    fn complain(&mut self, what: impl std::fmt::Display) {
+        let what = format!("{}: {what}", name_of(self.stored, self.job));
+        self.found.push(broken(Promise::Ledger, what));
+    }
+
+    /// Spans touch, from before the job was saved up to where it has fired through.
+    fn check_spans(&mut self, fired_through: Timestamp) {
+        let spans = self.stored.spans.get(&self.job).cloned().unwrap_or_default();
+        let (Some(first), Some(last)) = (spans.first(), spans.last()) else { return };
+        let saved_at = self.versions.first().map_or(Timestamp::EPOCH, |version| version.saved_at);
+        if first.from > saved_at {
+            self.complain(format!("the first span begins at {}, after it was saved at {saved_at}", first.from));
+        }
+        for pair in spans.windows(2) {
+            if pair[0].to != pair[1].from {
+                self.complain(format!("spans do not touch: one ends at {}, the next begins at {}", pair[0].to, pair[1].from));
+            }
+        }
+        if last.to != fired_through {
+            self.complain(format!("fired through {fired_through}, but the last span ends at {}", last.to));
+        }
+    }
+
+    /// Every planned time up to the end of the last span was made or has a reason, once.
+    fn check_firings(&mut self) {
+        let made: Vec<&Instance> = self
+            .stored
+            .instances_in_order()
+            .into_iter()
+            .filter(|instance| instance.job == self.job && instance.origin == Origin::Schedule)
+            .collect();
+        let omissions = self.stored.omissions.get(&self.job).cloned().unwrap_or_default();
+        let Some(expected) = self.expected() else {
+            self.check_delays(&made);
+            return;
+        };
+        for (time, version) in &expected {
+            let times_made = made.iter().filter(|instance| instance.planned == *time).count();
+            let times_omitted = omissions
+                .iter()
+                .filter(|omission| omission.version == *version && omission.from <= *time && *time <= omission.to)
+                .count();
+            match (times_made, times_omitted) {
+                (1, 0) | (0, 1) => {}
+                (0, 0) => self.complain(format!("{time} (version {version}) was lost without a reason")),
+                (made, 0) => self.complain(format!("{time} (version {version}) was made {made} times")),
+                (made, omitted) => {
+                    self.complain(format!("{time} (version {version}) was made {made} times and omitted {omitted} times"));
+                }
+            }
+        }
+        for instance in made {
+            if expected.get(&instance.planned).is_none_or(|version| *version != instance.version) {
+                let (planned, version) = (instance.planned, instance.version);
+                self.complain(format!("{planned} was made by version {version}, which did not plan it"));
+            }
+        }
+        for omission in omissions {
+            let covered = expected
+                .range(omission.from..=omission.to)
+                .filter(|(_, version)| **version == omission.version)
+                .count();
+            if covered != omission.count as usize {
+                self.complain(format!("{omission:?} covers {covered} planned times"));
+            }
+        }
+    }
+
+    /// Planned times of all decided spans, each with its version. None: a version's times depend on its runs.
+    fn expected(&self) -> Option<BTreeMap<Timestamp, u32>> {
+        let mut expected = BTreeMap::new();
+        let spans = self.stored.spans.get(&self.job).cloned().unwrap_or_default();
+        for span in spans {
+            let known: Vec<&&JobVersion> =
+                self.versions.iter().filter(|version| version.version <= span.version).collect();
+            for (index, version) in known.iter().enumerate() {
+                let overtaken_at = known[index + 1..].iter().map(|later| later.saved_at).min();
+                let to = overtaken_at.map_or(span.to, |at| span.to.min(at.plus_millis(-1)));
+                let times = planned(&version.spec.schedule, version.saved_at, span.from, to)?;
+                expected.extend(times.into_iter().map(|time| (time, version.version)));
+            }
+        }
+        Some(expected)
+    }
+
+    /// Runs of a fixed delay come one after the other, never nearer than the delay.
+    fn check_delays(&mut self, made: &[&Instance]) {
+        let asked_again: BTreeSet<InstanceId> = self
+            .stored
+            .requests
+            .values()
+            .filter_map(|request| match request.row.ask {
+                Ask::RetryInstance { instance } => Some(instance),
+                _ => None,
+            })
+            .collect();
+        for pair in made.windows(2) {
+            let delay = self.versions.iter().find(|version| version.version == pair[1].version).and_then(|version| {
+                match &version.spec.schedule {
+                    Schedule::FixedDelay(delay) => Some(i64::from(delay.every_seconds)),
+                    _ => None,
+                }
+            });
+            let Some(delay) = delay.filter(|_| pair[0].version == pair[1].version) else { continue };
+            match pair[0].finished_at {
+                None => self.complain(format!("{} was planned before the run before it ended", pair[1].planned)),
+                Some(_) if asked_again.contains(&pair[0].id) => {}
+                Some(ended) if pair[1].planned < ended.plus_seconds(delay) => {
+                    self.complain(format!("{} is less than {delay} s after {ended}", pair[1].planned));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+fn name_of(stored: &Stored, job: JobId) -> String {
+    stored.jobs.get(&job).map_or_else(|| job.to_string(), |row| row.job.spec.name.clone())
+}
+
+// ------------------------------------------------------- attempts and their ends
+
+fn once_at_most(diary: &[Entry], found: &mut Vec<Violation>) {
+    let mut begun: BTreeMap<AttemptRef, &Entry> = BTreeMap::new();
+    for entry in diary.iter().filter(|entry| entry.deed == Deed::Began) {
+        if let Some(first) = begun.insert(entry.attempt, entry) {
+            let what = format!(
+                "{} was begun by {} at {} and by {} at {}",
+                brief_attempt(entry.attempt),
+                first.executor.boot,
+                first.at,
+                entry.executor.boot,
+                entry.at
+            );
+            found.push(broken(Promise::OnceAtMost, what));
+        }
+    }
+}
+
+fn moves_of(stored: &Stored, attempt: AttemptRef) -> impl Iterator<Item = &HistoryEntry> {
+    let history = stored.history.get(&attempt.task).map_or(&[][..], Vec::as_slice);
+    history.iter().filter(move |entry| entry.attempt == attempt.attempt)
+}
+
+/// What was acknowledged as an end is written as that end.
+fn acknowledged(stored: &Stored, diary: &[Entry], found: &mut Vec<Violation>) {
+    for entry in diary {
+        let Deed::EndAcknowledged(said) = &entry.deed else { continue };
+        let may_be: &[TaskState] = match said {
+            Said::Succeeded { .. } => &[TaskState::Succeeded],
+            // Where a stop was asked, its cause names the end.
+            Said::Failed(_) => &[TaskState::Failed, TaskState::Cancelled],
+            _ => &[TaskState::Cancelled, TaskState::Failed, TaskState::PushTimeout],
+        };
+        let written = moves_of(stored, entry.attempt).any(|entry| may_be.contains(&entry.to));
+        if !written {
+            let what = format!("{} was acknowledged as {said:?} and is not written", brief_attempt(entry.attempt));
+            found.push(broken(Promise::Acknowledged, what));
+        }
+    }
+}
+
+/// What is written as an end of work is what its executor did.
+fn agreement(stored: &Stored, diary: &[Entry], found: &mut Vec<Violation>) {
+    let mut ends: BTreeMap<AttemptRef, &Said> = BTreeMap::new();
+    for entry in diary {
+        if let Deed::Ended(said) = &entry.deed {
+            ends.insert(entry.attempt, said);
+        }
+    }
+    for (task, history) in &stored.history {
+        for entry in history {
+            let attempt = AttemptRef { task: *task, attempt: entry.attempt };
+            let agrees = match entry.to {
+                TaskState::Succeeded => matches!(ends.get(&attempt), Some(Said::Succeeded { .. })),
+                TaskState::Failed => matches!(ends.get(&attempt), Some(Said::Failed(_) | Said::Cancelled)),
+                _ => true,
+            };
+            if !agrees {
+                let what = format!(
+                    "{} is written as {}, and its executor says {:?}",
+                    brief_attempt(attempt),
+                    entry.to,
+                    ends.get(&attempt)
+                );
+                found.push(broken(Promise::Acknowledged, what));
+            }
+        }
+    }
+}
+
+// ------------------------------------------------------------ the table of states
+
+fn may_go(from: TaskState, to: TaskState) -> bool {
+    let to_codes: &[u16] = match from.code() {
+        100 => &[101, 303, 304],
+        101 => &[201, 401, 303, 304],
+        201 => &[202, 301, 302, 101, 402, 403, 303],
+        202 => &[301, 302, 203, 403, 303],
+        203 => &[301, 302, 403, 303],
+        302 | 303 | 401 | 402 | 403 => &[100],
+        _ => &[],
+    };
+    to_codes.contains(&to.code())
+}
+
+fn table(stored: &Stored, found: &mut Vec<Violation>) {
+    for (id, task) in &stored.tasks {
+        let mut stands = (TaskState::Waiting, 1);
+        for entry in stored.history.get(id).map_or(&[][..], Vec::as_slice) {
+            if (entry.from, entry.attempt) != stands {
+                let what = format!("{id} stood at {stands:?} and its history goes on with {entry:?}");
+                found.push(broken(Promise::Table, what));
+            }
+            if !may_go(entry.from, entry.to) {
+                found.push(broken(Promise::Table, format!("{id} went from {} to {}", entry.from, entry.to)));
+            }
+            let goes_back = entry.to == TaskState::Waiting;
+            stands = (entry.to, entry.attempt + u32::from(goes_back));
+        }
+        if (task.row.state(), task.row.attempt()) != stands {
+            let what = format!("{id} is {} in attempt {}, its history ends at {stands:?}", task.row.state(), task.row.attempt());
+            found.push(broken(Promise::Table, what));
+        }
+    }
+}
+
+// ---------------------------------------------------------------------- leading
+
+fn leases(stored: &Stored, found: &mut Vec<Violation>) {
+    for write in &stored.writes {
+        if write.in_force != Some(write.lead.term) {
+            let what = format!(
+                "{} wrote {} under term {} of '{}' while {:?} was in force",
+                write.lead.holder, write.op, write.lead.term, write.lead.lease, write.in_force
+            );
+            found.push(broken(Promise::Lease, what));
+        }
+    }
+}
+
+// ----------------------------------------------------------------- nothing stuck
+
+/// Everything that has not come to its end, in words.
+pub fn unfinished(stored: &Stored) -> Vec<String> {
+    let mut found = Vec::new();
+    for instance in stored.instances_in_order() {
+        let states: Vec<TaskState> = stored
+            .tasks_of
+            .get(&instance.id)
+            .into_iter()
+            .flatten()
+            .filter_map(|task| stored.tasks.get(task))
+            .map(|task| task.row.state())
+            .collect();
+        let name = name_of(stored, instance.job);
+        if !instance.state.is_final() {
+            found.push(format!("an instance of {name}, due {}, is {}; its tasks: {states:?}", instance.due, instance.state));
+        } else if states.iter().any(|state| !state.is_final()) {
+            found.push(format!("an instance of {name} is {}, and its tasks are {states:?}", instance.state));
+        } else if !states.is_empty() && !ends_as(instance.state, &states) {
+            found.push(format!("an instance of {name} ended {}, and its tasks ended {states:?}", instance.state));
+        }
+    }
+    for request in stored.requests.values() {
+        if !stored.answers.contains_key(&request.row.id) {
+            found.push(format!("nobody has answered {:?}", request.row.ask));
+        }
+    }
+    found
+}
+
+fn ends_as(instance: InstanceState, tasks: &[TaskState]) -> bool {
+    tasks.iter().all(|task| match instance {
+        InstanceState::Succeeded => *task == TaskState::Succeeded,
+        InstanceState::Cancelled => *task == TaskState::Cancelled,
+        InstanceState::Superseded => *task == TaskState::Superseded,
+        InstanceState::Failed => {
+            use TaskState::{ExecutorLost, Failed, PushTimeout, ReadyTimeout};
+            matches!(task, Failed | ReadyTimeout | PushTimeout | ExecutorLost)
+        }
+        InstanceState::Waiting | InstanceState::Running => false,
+    })
+}
+
+/// Jobs that should have a next time by now and have none, or one that has passed.
+pub fn sleepers(stored: &Stored, now: Timestamp) -> Vec<String> {
+    let overdue_by_ms = 5000;
+    let mut found = Vec::new();
+    for row in stored.jobs.values().filter(|row| !row.removed) {
+        let job = &row.job;
+        let busy = stored.instances.values().any(|instance| instance.row.job == job.id && !instance.row.state.is_final());
+        let waits_for_ever = matches!(job.spec.schedule, Schedule::FixedDelay(_)) && job.next_due.is_none() && !busy;
+        let overdue = job.next_due.is_some_and(|due| due.plus_millis(overdue_by_ms) < now);
+        if waits_for_ever || overdue {
+            found.push(format!("{} sleeps: next due {:?}, now {now}", job.spec.name, job.next_due));
+        }
+    }
+    found
+}

@@ -1,0 +1,990 @@
+//! A store in memory: maps behind one lock, each promise of the contract in the plainest words.
+//!
+//! It is the reference that the databases are measured against, and it knows no SQL. It holds
+//! everything for as long as the process lives; a node that crashes loses its connection to it
+//! ([`MemoryStore`]) and nothing else. Every call passes the seams of [`Faults`].
+//!
+//! It also remembers what no database would: every write with the term it showed and the term that
+//! was then in force, for the check that no overtaken leader has written.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use async_trait::async_trait;
+use campanile_model::alarm::{Alarm, AlarmRule, AlarmState};
+use campanile_model::instance::{Instance, InstanceMove, InstanceState, Omission, Origin};
+use campanile_model::job::{Job, JobVersion};
+use campanile_model::ledger::LedgerSpan;
+use campanile_model::request::{Answer, AuditEntry, Request};
+use campanile_model::schedule::Schedule;
+use campanile_model::task::{ExecutorRef, Incident, Step, StoredTask, Task, TaskState};
+use campanile_model::{AlarmId, InstanceId, JobId, Lane, RequestId, TaskId, Timestamp};
+use campanile_store::{
+    AlarmStore, Assignment, CarriedOut, Change, HistoryEntry, IncidentMark, InstanceStore, JobStore, LaneDepth, Launch,
+    Launched, Lead, LeaseRow, LeaseStore, LedgerExtract, MadeInstance, Purge, Purged, RequestStore, Result,
+    SettingStore, StoreError, Taken, TaskStore, UpkeepStore, Wanted,
+};
+use serde_json::Value;
+
+use crate::faults::{Faults, NoFaults, Op};
+
+/// One connection to the store. Connections share what is stored; each has faults of its own.
+#[derive(Clone)]
+pub struct MemoryStore {
+    stored: Arc<Mutex<Stored>>,
+    faults: Arc<dyn Faults>,
+}
+
+/// Promises that the store can be told to break, to show that the checks would notice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BrokenPromises {
+    /// A step is written whatever fence the row shows.
+    pub fence: bool,
+    /// A write is accepted under any term.
+    pub term: bool,
+    /// A launch leaves `fired_through` where it was, and the same firing may be made again.
+    pub once: bool,
+    /// A launch drops its omissions.
+    pub omissions: bool,
+}
+
+/// An accepted write of an officer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeadWrite {
+    pub op: &'static str,
+    pub lead: Lead,
+    /// The term that was in force; none: the lease was free.
+    pub in_force: Option<u64>,
+}
+
+#[derive(Clone, Debug)]
+pub struct HeldLease {
+    pub holder: String,
+    pub term: u64,
+    pub until: Timestamp,
+    pub released: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct JobRow {
+    pub job: Job,
+    pub removed: bool,
+    /// Instances of the schedule due up to here may be gone.
+    pub purged_through: Option<Timestamp>,
+}
+
+/// A row with its place in the order of writing.
+#[derive(Clone, Debug)]
+pub struct Placed<T> {
+    pub order: u64,
+    pub row: T,
+}
+
+/// Everything that is stored. Open to the checks, which look at it as it lies.
+#[derive(Clone, Default)]
+pub struct Stored {
+    pub broken: BrokenPromises,
+    pub writes: Vec<LeadWrite>,
+    pub leases: BTreeMap<String, HeldLease>,
+    pub jobs: BTreeMap<JobId, JobRow>,
+    pub versions: BTreeMap<(JobId, u32), JobVersion>,
+    pub instances: BTreeMap<InstanceId, Placed<Instance>>,
+    pub tasks: BTreeMap<TaskId, Placed<Task>>,
+    pub tasks_of: BTreeMap<InstanceId, Vec<TaskId>>,
+    pub history: BTreeMap<TaskId, Vec<HistoryEntry>>,
+    pub omissions: BTreeMap<JobId, Vec<Omission>>,
+    pub spans: BTreeMap<JobId, Vec<LedgerSpan>>,
+    pub incidents: BTreeMap<i64, Incident>,
+    pub incident_mark: IncidentMark,
+    pub alarms: BTreeMap<AlarmId, Placed<Alarm>>,
+    pub requests: BTreeMap<RequestId, Placed<Request>>,
+    pub answers: BTreeMap<RequestId, Answer>,
+    pub settings: BTreeMap<String, Value>,
+    pub audit: Vec<AuditEntry>,
+    last_order: u64,
+    last_incident: i64,
+}
+
+impl MemoryStore {
+    /// An empty store that always answers.
+    pub fn new() -> MemoryStore {
+        MemoryStore { stored: Arc::default(), faults: Arc::new(NoFaults) }
+    }
+
+    /// Another connection to the same store.
+    pub fn connect(&self, faults: Arc<dyn Faults>) -> MemoryStore {
+        MemoryStore { stored: Arc::clone(&self.stored), faults }
+    }
+
+    /// What is stored now, for whoever stands outside of the world.
+    pub fn stored(&self) -> MutexGuard<'_, Stored> {
+        self.stored.lock().expect("no call panics while it holds the lock")
+    }
+
+    async fn read<T>(&self, name: &'static str, look: impl FnOnce(&Stored) -> T) -> Result<T> {
+        let op = Op { name, writes: false };
+        self.faults.before(op).await?;
+        let seen = look(&self.stored());
+        self.faults.after(op).await?;
+        Ok(seen)
+    }
+
+    async fn write<T>(&self, name: &'static str, change: impl FnOnce(&mut Stored) -> Result<T>) -> Result<T> {
+        let op = Op { name, writes: true };
+        self.faults.before(op).await?;
+        let outcome = change(&mut self.stored());
+        self.faults.after(op).await?;
+        outcome
+    }
+
+    /// A write that depends on leading: refused, and nothing changed, where the term has passed.
+    async fn lead<T>(&self, name: &'static str, lead: &Lead, change: impl FnOnce(&mut Stored) -> T) -> Result<T> {
+        self.write(name, |stored| {
+            stored.check_lead(name, lead)?;
+            Ok(change(stored))
+        })
+        .await
+    }
+}
+
+impl Stored {
+    fn check_lead(&mut self, op: &'static str, lead: &Lead) -> Result<()> {
+        let in_force = self.leases.get(&lead.lease).filter(|held| !held.released);
+        let ours = in_force.is_some_and(|held| held.term == lead.term && held.holder == lead.holder);
+        if !ours && !self.broken.term {
+            return Err(StoreError::Fenced(lead.lease.clone()));
+        }
+        let in_force = in_force.map(|held| held.term);
+        self.writes.push(LeadWrite { op, lead: lead.clone(), in_force });
+        Ok(())
+    }
+
+    fn next_order(&mut self) -> u64 {
+        self.last_order += 1;
+        self.last_order
+    }
+
+    /// The job, unless it was removed.
+    pub fn job(&self, id: JobId) -> Option<&Job> {
+        self.jobs.get(&id).filter(|row| !row.removed).map(|row| &row.job)
+    }
+
+    fn live_jobs(&self) -> impl Iterator<Item = &Job> {
+        self.jobs.values().filter(|row| !row.removed).map(|row| &row.job)
+    }
+
+    fn has_tasks(&self, instance: InstanceId) -> bool {
+        self.tasks_of.get(&instance).is_some_and(|tasks| !tasks.is_empty())
+    }
+
+    pub fn instances_in_order(&self) -> Vec<&Instance> {
+        in_order(self.instances.values())
+    }
+
+    fn tasks_where(&self, keep: impl Fn(&Task) -> bool) -> Vec<&Placed<Task>> {
+        let mut found: Vec<_> = self.tasks.values().filter(|task| keep(&task.row)).collect();
+        found.sort_by_key(|task| task.order);
+        found
+    }
+
+    fn put_instance(&mut self, instance: &Instance) -> bool {
+        let known = self.instances.values().any(|other| {
+            other.row.job == instance.job && other.row.origin == instance.origin && other.row.key == instance.key
+        });
+        if known && !self.broken.once {
+            return false;
+        }
+        let order = self.next_order();
+        self.instances.insert(instance.id, Placed { order, row: instance.clone() });
+        true
+    }
+
+    fn put_incident(&mut self, incident: &Incident) {
+        self.last_incident += 1;
+        let seq = self.last_incident;
+        self.incidents.insert(seq, Incident { seq, ..incident.clone() });
+    }
+
+    fn put_omission(&mut self, omission: &Omission) {
+        let made_between = |last: &Omission| {
+            self.instances.values().any(|instance| {
+                instance.row.job == omission.job
+                    && instance.row.origin == Origin::Schedule
+                    && last.to < instance.row.planned
+                    && instance.row.planned < omission.from
+            })
+        };
+        let continues = self.omissions.get(&omission.job).and_then(|rows| rows.last()).is_some_and(|last| {
+            last.version == omission.version && last.reason == omission.reason && !made_between(last)
+        });
+        let rows = self.omissions.entry(omission.job).or_default();
+        match rows.last_mut() {
+            Some(last) if continues => {
+                last.from = last.from.min(omission.from);
+                last.to = last.to.max(omission.to);
+                last.count += omission.count;
+            }
+            _ => rows.push(omission.clone()),
+        }
+    }
+
+    fn put_span(&mut self, span: &LedgerSpan) {
+        let rows = self.spans.entry(span.job).or_default();
+        match rows.last_mut() {
+            Some(last)
+                if last.to == span.from && last.version == span.version && last.zone_data == span.zone_data =>
+            {
+                last.to = span.to;
+                last.planned += span.planned;
+                last.made += span.made;
+                last.not_made += span.not_made;
+            }
+            _ => rows.push(span.clone()),
+        }
+    }
+
+    fn launch(&mut self, launch: &Launch) -> Launched {
+        let as_seen = self
+            .job(launch.job)
+            .is_some_and(|job| job.version == launch.version && job.fired_through == launch.seen_through);
+        if !as_seen {
+            return Launched::Stale;
+        }
+        let mut made = 0;
+        for instance in &launch.instances {
+            made += u32::from(self.put_instance(instance));
+        }
+        if !self.broken.omissions {
+            for omission in &launch.omissions {
+                self.put_omission(omission);
+            }
+        }
+        self.put_span(&launch.span);
+        for incident in &launch.incidents {
+            self.put_incident(incident);
+        }
+        let job = &mut self.jobs.get_mut(&launch.job).expect("it was seen above").job;
+        if !self.broken.once {
+            job.fired_through = launch.fired_through;
+        }
+        job.next_due = launch.next_due;
+        Launched::Written { made }
+    }
+
+    /// Writes a move of an instance that is not left out.
+    fn move_instance(&mut self, change: &InstanceMove) {
+        let Some(placed) = self.instances.get_mut(&change.instance) else { return };
+        let instance = &mut placed.row;
+        if instance.state == change.to || (instance.state.is_final() && change.to != InstanceState::Running) {
+            return;
+        }
+        instance.state = change.to;
+        if change.to.is_final() {
+            instance.finished_at = Some(change.at);
+            instance.result.clone_from(&change.result);
+            if let Some(row) = self.jobs.get_mut(&placed.row.job) {
+                row.job.last_final_at = Some(change.at);
+            }
+            return;
+        }
+        instance.finished_at = None;
+        instance.result = None;
+        if change.to == InstanceState::Running && instance.started_at.is_none() {
+            instance.started_at = Some(change.at);
+        }
+    }
+
+    fn take(&mut self, node: &str, step: &Step) -> Taken {
+        let task = step.task();
+        let Some(placed) = self.tasks.get_mut(&task.id) else { return Taken::Lost };
+        if placed.row.fence() != step.seen() && !self.broken.fence {
+            return Taken::Lost;
+        }
+        let held_before = placed.row.executor.clone();
+        let fence = step.next_fence().max(placed.row.fence() + 1);
+        placed.row = task.clone().stored(&StoredTask { state: task.state(), attempt: task.attempt(), fence });
+        let executor = task.executor.clone().or(held_before).map(|executor| executor.name);
+        let history = self.history.entry(task.id).or_default();
+        history.extend(step.moves().iter().map(|step| HistoryEntry {
+            at: step.at(),
+            from: step.from(),
+            to: step.to(),
+            attempt: step.attempt(),
+            executor: executor.clone(),
+            node: node.to_owned(),
+            reason: step.reason().cloned(),
+        }));
+        for incident in step.incidents() {
+            self.put_incident(incident);
+        }
+        if let Some(change) = step.instance() {
+            self.move_instance(change);
+        }
+        Taken::Done
+    }
+
+    fn assign(&mut self, assignment: &Assignment) -> bool {
+        if self.has_tasks(assignment.instance) {
+            return false;
+        }
+        let Some(placed) = self.instances.get_mut(&assignment.instance) else { return false };
+        if placed.row.state != InstanceState::Waiting {
+            return false;
+        }
+        placed.row.assigned_at = Some(assignment.at);
+        for task in &assignment.tasks {
+            let order = self.next_order();
+            self.tasks.insert(task.id, Placed { order, row: task.clone() });
+            self.tasks_of.entry(assignment.instance).or_default().push(task.id);
+        }
+        true
+    }
+
+    fn end_unassigned(&mut self, change: &InstanceMove) -> bool {
+        let open = self.instances.get(&change.instance).is_some_and(|placed| !placed.row.state.is_final());
+        if !open || self.has_tasks(change.instance) {
+            return false;
+        }
+        self.move_instance(change);
+        true
+    }
+
+    fn alarm_is_as_seen(&self, alarm: &Alarm) -> bool {
+        self.alarms.get(&alarm.id).map_or(0, |stored| stored.row.fence) == alarm.fence
+    }
+
+    fn put_alarm(&mut self, alarm: &Alarm) {
+        let order = match self.alarms.get(&alarm.id) {
+            Some(stored) => stored.order,
+            None => self.next_order(),
+        };
+        self.alarms.insert(alarm.id, Placed { order, row: Alarm { fence: alarm.fence + 1, ..alarm.clone() } });
+    }
+
+    fn put_job(&mut self, job: &Job, seen_version: Option<u32>, by: &str) -> Taken {
+        let name_is_anothers = self.live_jobs().any(|other| other.id != job.id && other.spec.name == job.spec.name);
+        let stored = self.jobs.get(&job.id);
+        let as_seen = match (stored, seen_version) {
+            (None, None) => true,
+            (Some(row), Some(version)) => !row.removed && row.job.version == version,
+            _ => false,
+        };
+        if name_is_anothers || !as_seen {
+            return Taken::Lost;
+        }
+        let mut next = job.clone();
+        if let Some(row) = stored {
+            next.fired_through = next.fired_through.max(row.job.fired_through);
+            // Neither belongs to a version: what was written meanwhile stands.
+            next.paused = row.job.paused;
+            next.last_final_at = row.job.last_final_at;
+        }
+        let version = JobVersion {
+            job: job.id,
+            version: job.version,
+            spec: job.spec.clone(),
+            saved_at: job.saved_at,
+            saved_by: by.to_owned(),
+        };
+        self.versions.insert((job.id, job.version), version);
+        let purged_through = stored.and_then(|row| row.purged_through);
+        self.jobs.insert(job.id, JobRow { job: next, removed: false, purged_through });
+        Taken::Done
+    }
+
+    fn change(&mut self, node: &str, change: &Change) -> Taken {
+        let done = match change {
+            Change::PutJob { job, seen_version, by } => return self.put_job(job, *seen_version, by),
+            Change::Step(step) => return self.take(node, step),
+            Change::RemoveJob(id) => self.jobs.get_mut(id).filter(|row| !row.removed).is_some_and(|row| {
+                row.removed = true;
+                row.job.next_due = None;
+                true
+            }),
+            Change::PauseJob { job, paused } => self.jobs.get_mut(job).filter(|row| !row.removed).is_some_and(|row| {
+                row.job.paused = *paused;
+                true
+            }),
+            Change::PutInstance(instance) => {
+                self.put_instance(instance);
+                true
+            }
+            Change::EndUnassigned(change) => self.end_unassigned(change),
+            Change::PutAlarm(alarm) => {
+                let as_seen = self.alarm_is_as_seen(alarm);
+                if as_seen {
+                    self.put_alarm(alarm);
+                }
+                as_seen
+            }
+            Change::Set { key, value } => {
+                self.settings.insert(key.clone(), value.clone());
+                true
+            }
+        };
+        if done { Taken::Done } else { Taken::Lost }
+    }
+
+    fn remove_instance(&mut self, id: InstanceId, purged: &mut Purged) {
+        let Some(gone) = self.instances.remove(&id) else { return };
+        for task in self.tasks_of.remove(&id).unwrap_or_default() {
+            self.tasks.remove(&task);
+            self.history.remove(&task);
+            purged.tasks.push(task);
+        }
+        purged.instances += 1;
+        if !matches!(gone.row.origin, Origin::Schedule | Origin::Added) {
+            return;
+        }
+        let Some(row) = self.jobs.get_mut(&gone.row.job) else { return };
+        let mark = row.purged_through.map_or(gone.row.due, |mark| mark.max(gone.row.due));
+        row.purged_through = Some(mark);
+        if let Some(spans) = self.spans.get_mut(&gone.row.job) {
+            spans.retain(|span| span.to > mark);
+        }
+        if let Some(omissions) = self.omissions.get_mut(&gone.row.job) {
+            omissions.retain(|omission| omission.to > mark);
+        }
+    }
+
+    /// Final instances that may go, those that ended first before the others.
+    fn purgeable(&self, purge: &Purge) -> Vec<InstanceId> {
+        let mut found = BTreeSet::new();
+        let mut newer: BTreeMap<JobId, u32> = BTreeMap::new();
+        for instance in self.instances_in_order().into_iter().rev() {
+            let newer = newer.entry(instance.job).or_default();
+            let is_old = instance.finished_at.is_some_and(|at| at < purge.instances_before);
+            if instance.state.is_final() && (is_old || *newer >= purge.keep_per_job) {
+                found.insert((instance.finished_at, instance.id));
+            }
+            *newer += 1;
+        }
+        found.into_iter().map(|(_, id)| id).take(purge.limit).collect()
+    }
+
+    fn purge(&mut self, purge: &Purge) -> Purged {
+        let mut purged = Purged::default();
+        for id in self.purgeable(purge) {
+            self.remove_instance(id, &mut purged);
+        }
+        let requests: Vec<RequestId> = in_order(self.requests.values())
+            .into_iter()
+            .filter(|request| request.asked_at < purge.requests_before && self.answers.contains_key(&request.id))
+            .map(|request| request.id)
+            .take(purge.limit)
+            .collect();
+        let incidents: Vec<i64> = self
+            .incidents
+            .values()
+            .filter(|incident| incident.at < purge.incidents_before && incident.seq <= self.incident_mark)
+            .map(|incident| incident.seq)
+            .take(purge.limit)
+            .collect();
+        let alarms: Vec<AlarmId> = in_order(self.alarms.values())
+            .into_iter()
+            .filter(|alarm| alarm.state == AlarmState::Resolved && alarm.last_at < purge.alarms_before)
+            .map(|alarm| alarm.id)
+            .take(purge.limit)
+            .collect();
+        purged.others = (requests.len() + incidents.len() + alarms.len()) as u64;
+        for id in requests {
+            self.requests.remove(&id);
+            self.answers.remove(&id);
+        }
+        for seq in incidents {
+            self.incidents.remove(&seq);
+        }
+        for id in alarms {
+            self.alarms.remove(&id);
+        }
+        purged
+    }
+
+    fn ledger_extract(&self, job: JobId) -> LedgerExtract {
+        let mark = self.jobs.get(&job).and_then(|row| row.purged_through);
+        let after_mark = |at: Timestamp| mark.is_none_or(|mark| at > mark);
+        let mut made: Vec<MadeInstance> = self
+            .instances_in_order()
+            .into_iter()
+            .filter(|instance| instance.job == job && after_mark(instance.due))
+            .filter(|instance| matches!(instance.origin, Origin::Schedule | Origin::Added))
+            .map(|instance| MadeInstance {
+                id: instance.id,
+                origin: instance.origin,
+                key: instance.key.clone(),
+                planned: instance.planned,
+                due: instance.due,
+            })
+            .collect();
+        made.sort_by_key(|instance| instance.due);
+        let mut spans = self.spans.get(&job).cloned().unwrap_or_default();
+        if let (Some(mark), Some(first)) = (mark, spans.first_mut()) {
+            first.from = first.from.max(mark);
+        }
+        LedgerExtract { spans, made, omissions: self.omissions.get(&job).cloned().unwrap_or_default() }
+    }
+}
+
+fn in_order<'a, T: 'a>(rows: impl Iterator<Item = &'a Placed<T>>) -> Vec<&'a T> {
+    in_order_placed(rows).into_iter().map(|placed| &placed.row).collect()
+}
+
+fn in_order_placed<'a, T: 'a>(rows: impl Iterator<Item = &'a Placed<T>>) -> Vec<&'a Placed<T>> {
+    let mut rows: Vec<_> = rows.collect();
+    rows.sort_by_key(|placed| placed.order);
+    rows
+}
+
+fn rows_of<'a>(tasks: Vec<&'a Placed<Task>>) -> impl Iterator<Item = Task> + use<'a> {
+    tasks.into_iter().map(|task| task.row.clone())
+}
+
+#[async_trait]
+impl LeaseStore for MemoryStore {
+    async fn take_lease(&self, lease: &str, holder: &str, now: Timestamp, until: Timestamp) -> Result<Option<Lead>> {
+        self.write("take_lease", |stored| {
+            let row = stored.leases.get(lease);
+            let term = match row {
+                Some(row) if !row.released && row.until > now => {
+                    if row.holder != holder {
+                        return Ok(None);
+                    }
+                    row.term
+                }
+                Some(row) => row.term + 1,
+                None => 1,
+            };
+            stored
+                .leases
+                .insert(lease.to_owned(), HeldLease { holder: holder.to_owned(), term, until, released: false });
+            Ok(Some(Lead { lease: lease.to_owned(), holder: holder.to_owned(), term }))
+        })
+        .await
+    }
+
+    async fn keep_lease(&self, lead: &Lead, until: Timestamp) -> Result<bool> {
+        self.write("keep_lease", |stored| {
+            let ours = stored
+                .leases
+                .get_mut(&lead.lease)
+                .filter(|row| row.term == lead.term && row.holder == lead.holder && !row.released);
+            let Some(row) = ours else { return Ok(false) };
+            row.until = until;
+            Ok(true)
+        })
+        .await
+    }
+
+    async fn release_lease(&self, lead: &Lead) -> Result<()> {
+        self.write("release_lease", |stored| {
+            let ours =
+                stored.leases.get_mut(&lead.lease).filter(|row| row.term == lead.term && row.holder == lead.holder);
+            if let Some(row) = ours {
+                row.released = true;
+                row.until = Timestamp::EPOCH;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn lease(&self, lease: &str) -> Result<Option<LeaseRow>> {
+        self.read("lease", |stored| {
+            stored.leases.get(lease).map(|row| LeaseRow {
+                lead: Lead { lease: lease.to_owned(), holder: row.holder.clone(), term: row.term },
+                until: row.until,
+            })
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl JobStore for MemoryStore {
+    async fn due_jobs(&self, now: Timestamp, limit: usize) -> Result<Vec<Job>> {
+        self.read("due_jobs", |stored| {
+            let mut due: Vec<&Job> =
+                stored.live_jobs().filter(|job| job.next_due.is_some_and(|due| due <= now)).collect();
+            due.sort_by_key(|job| job.next_due);
+            due.into_iter().take(limit).cloned().collect()
+        })
+        .await
+    }
+
+    async fn earliest_due(&self) -> Result<Option<Timestamp>> {
+        self.read("earliest_due", |stored| stored.live_jobs().filter_map(|job| job.next_due).min()).await
+    }
+
+    async fn idle_fixed_delay_jobs(&self, limit: usize) -> Result<Vec<Job>> {
+        self.read("idle_fixed_delay_jobs", |stored| {
+            let busy: BTreeSet<JobId> = stored
+                .instances
+                .values()
+                .filter(|instance| !instance.row.state.is_final())
+                .map(|instance| instance.row.job)
+                .collect();
+            stored
+                .live_jobs()
+                .filter(|job| matches!(job.spec.schedule, Schedule::FixedDelay(_)))
+                .filter(|job| job.next_due.is_none() && !busy.contains(&job.id))
+                .take(limit)
+                .cloned()
+                .collect()
+        })
+        .await
+    }
+
+    async fn jobs(&self, ids: &[JobId]) -> Result<Vec<Job>> {
+        self.read("jobs", |stored| {
+            let ids: BTreeSet<_> = ids.iter().collect();
+            ids.into_iter().filter_map(|id| stored.job(*id)).cloned().collect()
+        })
+        .await
+    }
+
+    async fn job_named(&self, name: &str) -> Result<Option<Job>> {
+        self.read("job_named", |stored| stored.live_jobs().find(|job| job.spec.name == name).cloned()).await
+    }
+
+    async fn job_version(&self, job: JobId, version: u32) -> Result<Option<JobVersion>> {
+        self.read("job_version", |stored| stored.versions.get(&(job, version)).cloned()).await
+    }
+
+    async fn jobs_after(&self, after: Option<JobId>, limit: usize) -> Result<Vec<Job>> {
+        self.read("jobs_after", |stored| {
+            stored.live_jobs().filter(|job| after.is_none_or(|after| job.id > after)).take(limit).cloned().collect()
+        })
+        .await
+    }
+
+    async fn ledger_extract(&self, job: JobId) -> Result<LedgerExtract> {
+        self.read("ledger_extract", |stored| stored.ledger_extract(job)).await
+    }
+}
+
+#[async_trait]
+impl InstanceStore for MemoryStore {
+    async fn launch(&self, lead: &Lead, launches: &[Launch]) -> Result<Vec<Launched>> {
+        self.lead("launch", lead, |stored| launches.iter().map(|launch| stored.launch(launch)).collect()).await
+    }
+
+    async fn plan_next(&self, lead: &Lead, job: JobId, version: u32, next_due: Timestamp) -> Result<bool> {
+        self.lead("plan_next", lead, |stored| {
+            let unplanned = stored
+                .jobs
+                .get_mut(&job)
+                .filter(|row| !row.removed && row.job.version == version && row.job.next_due.is_none());
+            let Some(row) = unplanned else { return false };
+            row.job.next_due = Some(next_due);
+            true
+        })
+        .await
+    }
+
+    async fn unassigned(&self, limit: usize) -> Result<Vec<Instance>> {
+        self.read("unassigned", |stored| {
+            let mut with_one_before_them = BTreeSet::new();
+            let mut found = Vec::new();
+            for instance in stored.instances_in_order() {
+                if instance.state.is_final() {
+                    continue;
+                }
+                let is_oldest = with_one_before_them.insert(instance.job);
+                let its_turn = instance.beside || is_oldest;
+                if its_turn && instance.state == InstanceState::Waiting && !stored.has_tasks(instance.id) {
+                    found.push(instance.clone());
+                }
+            }
+            found.truncate(limit);
+            found
+        })
+        .await
+    }
+
+    async fn replacing(&self, limit: usize) -> Result<Vec<Instance>> {
+        self.read("replacing", |stored| {
+            let mut open_jobs = BTreeSet::new();
+            let mut newest: BTreeMap<JobId, (u64, &Instance)> = BTreeMap::new();
+            for placed in in_order_placed(stored.instances.values()) {
+                let instance = &placed.row;
+                if instance.state.is_final() {
+                    continue;
+                }
+                let stands_behind = !open_jobs.insert(instance.job);
+                if stands_behind && instance.replaces && instance.state == InstanceState::Waiting {
+                    newest.insert(instance.job, (placed.order, instance));
+                }
+            }
+            let mut newest: Vec<_> = newest.into_values().collect();
+            newest.sort_by_key(|(order, _)| *order);
+            newest.into_iter().map(|(_, instance)| instance.clone()).take(limit).collect()
+        })
+        .await
+    }
+
+    async fn assign(&self, lead: &Lead, assignments: &[Assignment]) -> Result<Vec<bool>> {
+        self.lead("assign", lead, |stored| {
+            assignments.iter().map(|assignment| stored.assign(assignment)).collect()
+        })
+        .await
+    }
+
+    async fn end_unassigned(&self, lead: &Lead, change: &InstanceMove) -> Result<bool> {
+        self.lead("end_unassigned", lead, |stored| stored.end_unassigned(change)).await
+    }
+
+    async fn instances(&self, ids: &[InstanceId]) -> Result<Vec<Instance>> {
+        self.read("instances", |stored| {
+            let ids: BTreeSet<_> = ids.iter().collect();
+            ids.into_iter().filter_map(|id| stored.instances.get(id)).map(|placed| placed.row.clone()).collect()
+        })
+        .await
+    }
+
+    async fn unfinished(&self, jobs: &[JobId]) -> Result<Vec<(JobId, InstanceId, InstanceState)>> {
+        self.read("unfinished", |stored| {
+            stored
+                .instances_in_order()
+                .into_iter()
+                .filter(|instance| jobs.contains(&instance.job) && !instance.state.is_final())
+                .map(|instance| (instance.job, instance.id, instance.state))
+                .collect()
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl TaskStore for MemoryStore {
+    async fn take(&self, lead: &Lead, steps: &[Step]) -> Result<Vec<Taken>> {
+        self.lead("take", lead, |stored| steps.iter().map(|step| stored.take(&lead.holder, step)).collect()).await
+    }
+
+    async fn tasks(&self, ids: &[TaskId]) -> Result<Vec<Task>> {
+        self.read("tasks", |stored| rows_of(stored.tasks_where(|task| ids.contains(&task.id))).collect()).await
+    }
+
+    async fn tasks_of(&self, instance: InstanceId) -> Result<Vec<Task>> {
+        self.read("tasks_of", |stored| rows_of(stored.tasks_where(|task| task.instance == instance)).collect()).await
+    }
+
+    async fn due_tasks(&self, now: Timestamp, limit: usize) -> Result<Vec<Task>> {
+        self.read("due_tasks", |stored| {
+            let mut due = stored.tasks_where(|task| task.state() == TaskState::Waiting && task.due_at <= now);
+            due.sort_by_key(|task| (task.row.due_at, task.order));
+            rows_of(due).take(limit).collect()
+        })
+        .await
+    }
+
+    async fn earliest_due_task(&self) -> Result<Option<Timestamp>> {
+        self.read("earliest_due_task", |stored| {
+            rows_of(stored.tasks_where(|task| task.state() == TaskState::Waiting)).map(|task| task.due_at).min()
+        })
+        .await
+    }
+
+    async fn ready_tasks(&self, wanted: &Wanted) -> Result<Vec<Task>> {
+        self.read("ready_tasks", |stored| {
+            let mut ready = stored.tasks_where(|task| {
+                task.state() == TaskState::Ready
+                    && wanted.processors.iter().any(|(group, name)| *group == task.group && *name == task.processor)
+            });
+            ready.sort_by_key(|task| (task.row.lane, task.row.ready_at, task.order));
+            rows_of(ready).take(wanted.limit).collect()
+        })
+        .await
+    }
+
+    async fn ready_processors(&self) -> Result<Vec<(String, String)>> {
+        self.read("ready_processors", |stored| {
+            let ready = rows_of(stored.tasks_where(|task| task.state() == TaskState::Ready));
+            ready.map(|task| (task.group, task.processor)).collect::<BTreeSet<_>>().into_iter().collect()
+        })
+        .await
+    }
+
+    async fn past_deadline(&self, now: Timestamp, limit: usize) -> Result<Vec<Task>> {
+        self.read("past_deadline", |stored| {
+            let mut late =
+                stored.tasks_where(|task| task.state().is_held() && task.deadline_at.is_some_and(|at| at <= now));
+            late.sort_by_key(|task| (task.row.deadline_at, task.order));
+            rows_of(late).take(limit).collect()
+        })
+        .await
+    }
+
+    async fn earliest_deadline(&self) -> Result<Option<Timestamp>> {
+        self.read("earliest_deadline", |stored| {
+            rows_of(stored.tasks_where(|task| task.state().is_held())).filter_map(|task| task.deadline_at).min()
+        })
+        .await
+    }
+
+    async fn stopping_tasks(&self, limit: usize) -> Result<Vec<Task>> {
+        self.read("stopping_tasks", |stored| {
+            let stopping = stored.tasks_where(|task| task.state().is_held() && task.stop.is_some());
+            rows_of(stopping).take(limit).collect()
+        })
+        .await
+    }
+
+    async fn holders(&self) -> Result<Vec<ExecutorRef>> {
+        self.read("holders", |stored| {
+            let held = rows_of(stored.tasks_where(|task| task.state().is_held()));
+            held.filter_map(|task| task.executor).collect::<BTreeSet<_>>().into_iter().collect()
+        })
+        .await
+    }
+
+    async fn held_by(&self, executor: &ExecutorRef, limit: usize) -> Result<Vec<Task>> {
+        self.read("held_by", |stored| {
+            rows_of(stored.tasks_where(|task| task.is_held_by(executor))).take(limit).collect()
+        })
+        .await
+    }
+
+    async fn lane_depths(&self) -> Result<Vec<LaneDepth>> {
+        self.read("lane_depths", |stored| {
+            Lane::ALL
+                .into_iter()
+                .map(|lane| {
+                    let ready = stored.tasks_where(|task| task.state() == TaskState::Ready && task.lane == lane);
+                    LaneDepth {
+                        lane,
+                        depth: ready.len() as u64,
+                        oldest_ready_at: ready.iter().filter_map(|task| task.row.ready_at).min(),
+                    }
+                })
+                .collect()
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl AlarmStore for MemoryStore {
+    async fn new_incidents(&self, limit: usize) -> Result<Vec<Incident>> {
+        self.read("new_incidents", |stored| {
+            stored.incidents.range(stored.incident_mark + 1..).map(|(_, incident)| incident).take(limit).cloned().collect()
+        })
+        .await
+    }
+
+    async fn put_alarms(&self, lead: &Lead, alarms: &[Alarm], mark: Option<IncidentMark>) -> Result<Taken> {
+        self.lead("put_alarms", lead, |stored| {
+            if !alarms.iter().all(|alarm| stored.alarm_is_as_seen(alarm)) {
+                return Taken::Lost;
+            }
+            for alarm in alarms {
+                stored.put_alarm(alarm);
+            }
+            stored.incident_mark = mark.unwrap_or(stored.incident_mark);
+            Taken::Done
+        })
+        .await
+    }
+
+    async fn latest_alarms(&self, of: &[(AlarmRule, String)]) -> Result<Vec<Alarm>> {
+        self.read("latest_alarms", |stored| {
+            let mut latest: BTreeMap<(&str, &str), &Alarm> = BTreeMap::new();
+            for alarm in in_order(stored.alarms.values()) {
+                if of.iter().any(|(rule, subject)| *rule == alarm.rule && *subject == alarm.subject) {
+                    latest.insert((alarm.rule.name(), &alarm.subject), alarm);
+                }
+            }
+            latest.into_values().cloned().collect()
+        })
+        .await
+    }
+
+    async fn alarms(&self, ids: &[AlarmId]) -> Result<Vec<Alarm>> {
+        self.read("alarms", |stored| {
+            let ids: BTreeSet<_> = ids.iter().collect();
+            ids.into_iter().filter_map(|id| stored.alarms.get(id)).map(|placed| placed.row.clone()).collect()
+        })
+        .await
+    }
+
+    async fn open_alarms(&self) -> Result<Vec<Alarm>> {
+        self.read("open_alarms", |stored| {
+            in_order(stored.alarms.values())
+                .into_iter()
+                .filter(|alarm| alarm.state != AlarmState::Resolved)
+                .cloned()
+                .collect()
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl RequestStore for MemoryStore {
+    async fn ask(&self, request: &Request) -> Result<()> {
+        self.write("ask", |stored| {
+            if !stored.requests.contains_key(&request.id) {
+                let order = stored.next_order();
+                stored.requests.insert(request.id, Placed { order, row: request.clone() });
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn open_requests(&self, limit: usize) -> Result<Vec<Request>> {
+        self.read("open_requests", |stored| {
+            in_order(stored.requests.values())
+                .into_iter()
+                .filter(|request| !stored.answers.contains_key(&request.id))
+                .take(limit)
+                .cloned()
+                .collect()
+        })
+        .await
+    }
+
+    async fn answer(&self, request: RequestId) -> Result<Option<Answer>> {
+        self.read("answer", |stored| stored.answers.get(&request).cloned()).await
+    }
+
+    async fn carry_out(&self, lead: &Lead, done: &CarriedOut) -> Result<Taken> {
+        self.lead("carry_out", lead, |stored| {
+            if stored.answers.contains_key(&done.request) {
+                return Taken::Lost;
+            }
+            // Rare, and each change may rest on the one before it: a copy is the simplest transaction.
+            let mut next = stored.clone();
+            for change in &done.changes {
+                if next.change(&lead.holder, change) == Taken::Lost {
+                    return Taken::Lost;
+                }
+            }
+            next.answers.insert(done.request, done.answer.clone());
+            next.audit.extend(done.audit.iter().cloned());
+            *stored = next;
+            Taken::Done
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl SettingStore for MemoryStore {
+    async fn setting(&self, key: &str) -> Result<Option<Value>> {
+        self.read("setting", |stored| stored.settings.get(key).cloned()).await
+    }
+
+    async fn settings(&self) -> Result<Vec<(String, Value)>> {
+        self.read("settings", |stored| {
+            stored.settings.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl UpkeepStore for MemoryStore {
+    async fn purge(&self, lead: &Lead, purge: &Purge) -> Result<Purged> {
+        self.lead("purge", lead, |stored| stored.purge(purge)).await
+    }
+}
