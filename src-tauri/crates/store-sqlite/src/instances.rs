@@ -1,0 +1,589 @@
+//! Instances: launched once each, given their tasks, and moved along with them.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use async_trait::async_trait;
+use campanile_model::instance::{Instance, InstanceMove, InstanceState, Omission, Origin};
+use campanile_model::ledger::LedgerSpan;
+use campanile_model::{InstanceId, JobId, Timestamp};
+use campanile_store::{Assignment, InstanceStore, Launch, Launched, Lead, Result};
+use serde_json::{Value, json};
+use sqlx::sqlite::SqliteRow;
+
+use crate::SqliteStore;
+use crate::connection::{Write, sql};
+use crate::rows::{self, Columns, Id, batch, hexes, limit};
+
+const MAKE: &str = "INSERT INTO instances (
+        id, job, version, origin, key, planned, due, not_before, reason, created, state, beside, replaces, lane,
+        parameters, repeats, asked_by, assigned_at, started_at, finished_at, result)
+    SELECT unhex(value ->> 0), unhex(value ->> 1), value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
+        value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13,
+        value ->> 14, unhex(value ->> 15), value ->> 16, value ->> 17, value ->> 18, value ->> 19, value ->> 20
+    FROM jsonb_each(?) WHERE true
+    ON CONFLICT (job, origin, key) DO NOTHING
+    RETURNING id";
+
+#[async_trait]
+impl InstanceStore for SqliteStore {
+    async fn launch(&self, lead: &Lead, launches: &[Launch]) -> Result<Vec<Launched>> {
+        let mut write = self.write_as(lead).await?;
+        let ids = hexes(launches.iter().map(|launch| launch.job));
+        let found = write
+            .rows(
+                sql("SELECT j.id, j.version, j.fired_through, j.made_through,
+                            o.seq AS o_seq, o.version AS o_version, o.reason AS o_reason, o.to_at AS o_to,
+                            s.seq AS s_seq, s.version AS s_version, s.zone_data AS s_zone_data, s.to_at AS s_to
+                     FROM jobs j
+                     LEFT JOIN omissions o ON o.seq = (SELECT max(seq) FROM omissions WHERE job = j.id)
+                     LEFT JOIN ledger_spans s ON s.seq = (SELECT max(seq) FROM ledger_spans WHERE job = j.id)
+                     WHERE j.id IN (SELECT unhex(value) FROM json_each(?)) AND j.removed = 0")
+                .bind(ids),
+            )
+            .await?;
+        let mut ledgers = HashMap::with_capacity(found.len());
+        for row in &found {
+            let job: JobId = row.id("id")?;
+            ledgers.insert(job, Ledger::of(row)?);
+        }
+
+        let mut written = Vec::with_capacity(launches.len());
+        let mut entries = Entries::default();
+        for launch in launches {
+            let ledger = ledgers
+                .get_mut(&launch.job)
+                .filter(|ledger| ledger.version == launch.version && ledger.fired_through == launch.seen_through);
+            written.push(ledger.is_some());
+            if let Some(ledger) = ledger {
+                ledger.take(launch, &mut entries);
+            }
+        }
+        let kept = || launches.iter().zip(&written).filter(|(_, written)| **written).map(|(launch, _)| launch);
+
+        let made = write.put_instances(kept().flat_map(|launch| &launch.instances)).await?;
+        // Of several launches of one job the last says how far it has come.
+        let moved_on: BTreeMap<JobId, &Launch> = kept().map(|launch| (launch.job, launch)).collect();
+        let moved_on: Vec<Value> = moved_on
+            .into_iter()
+            .map(|(job, launch)| json!([job.hex(), launch.fired_through, launch.next_due]))
+            .collect();
+        if !moved_on.is_empty() {
+            write
+                .execute(
+                    sql("UPDATE jobs SET fired_through = u.fired_through, next_due = u.next_due
+                         FROM (SELECT unhex(value ->> 0) AS id, value ->> 1 AS fired_through, value ->> 2 AS next_due
+                               FROM jsonb_each(?)) AS u
+                         WHERE jobs.id = u.id")
+                    .bind(batch(moved_on)),
+                )
+                .await?;
+        }
+        write.put_ledger(entries).await?;
+        write.put_incidents(kept().flat_map(|launch| &launch.incidents)).await?;
+        write.commit().await?;
+
+        Ok(launches
+            .iter()
+            .zip(&written)
+            .map(|(launch, written)| {
+                if !written {
+                    return Launched::Stale;
+                }
+                let made = launch.instances.iter().filter(|instance| made.contains(&instance.id)).count();
+                Launched::Written { made: u32::try_from(made).unwrap_or(u32::MAX) }
+            })
+            .collect())
+    }
+
+    async fn plan_next(&self, lead: &Lead, job: JobId, version: u32, next_due: Timestamp) -> Result<bool> {
+        let mut write = self.write_as(lead).await?;
+        let planned = write
+            .execute(
+                sql("UPDATE jobs SET next_due = ?
+                     WHERE id = ? AND version = ? AND next_due IS NULL AND removed = 0 AND fixed_delay = 1")
+                .bind(next_due.millis())
+                .bind(job.blob())
+                .bind(i64::from(version)),
+            )
+            .await?;
+        write.commit().await?;
+        Ok(planned == 1)
+    }
+
+    async fn unassigned(&self, most: usize) -> Result<Vec<Instance>> {
+        let found = self
+            .read()
+            .await?
+            .rows(
+                sql("SELECT * FROM instances i WHERE state = 'waiting' AND assigned_at IS NULL
+                         AND (beside = 1
+                              OR seq = (SELECT seq FROM instances
+                                        WHERE job = i.job AND state IN ('waiting', 'running') ORDER BY seq LIMIT 1))
+                     ORDER BY seq LIMIT ?")
+                .bind(limit(most)),
+            )
+            .await?;
+        rows::all(&found, rows::instance)
+    }
+
+    async fn replacing(&self, most: usize) -> Result<Vec<Instance>> {
+        let found = self
+            .read()
+            .await?
+            .rows(
+                sql("SELECT * FROM instances i WHERE state = 'waiting' AND replaces = 1
+                         AND seq = (SELECT max(seq) FROM instances
+                                    WHERE job = i.job AND state = 'waiting' AND replaces = 1)
+                         AND EXISTS (SELECT 1 FROM instances
+                                     WHERE job = i.job AND seq < i.seq AND state IN ('waiting', 'running'))
+                     ORDER BY seq LIMIT ?")
+                .bind(limit(most)),
+            )
+            .await?;
+        rows::all(&found, rows::instance)
+    }
+
+    async fn assign(&self, lead: &Lead, assignments: &[Assignment]) -> Result<Vec<bool>> {
+        let mut write = self.write_as(lead).await?;
+        let found = write
+            .rows(
+                sql("SELECT seq, id FROM instances
+                     WHERE id IN (SELECT unhex(value) FROM json_each(?))
+                         AND state = 'waiting' AND assigned_at IS NULL")
+                .bind(hexes(assignments.iter().map(|assignment| assignment.instance))),
+            )
+            .await?;
+        let mut open = HashMap::with_capacity(found.len());
+        for row in &found {
+            let id: InstanceId = row.id("id")?;
+            open.insert(id, row.int("seq")?);
+        }
+        let mut assigned = Vec::with_capacity(assignments.len());
+        let mut moments = Vec::new();
+        let mut tasks = Vec::new();
+        for assignment in assignments {
+            // Without tasks it would wait for ever: it stays unassigned.
+            let seq = if assignment.tasks.is_empty() { None } else { open.remove(&assignment.instance) };
+            assigned.push(seq.is_some());
+            if let Some(seq) = seq {
+                moments.push(json!([seq, assignment.at]));
+                for task in &assignment.tasks {
+                    tasks.push(rows::task_values(seq, task, task.fence())?);
+                }
+            }
+        }
+        if !moments.is_empty() {
+            write.execute(sql(crate::tasks::MAKE).bind(batch(tasks))).await?;
+            write
+                .execute(
+                    sql("UPDATE instances SET assigned_at = u.at
+                         FROM (SELECT value ->> 0 AS seq, value ->> 1 AS at FROM jsonb_each(?)) AS u
+                         WHERE instances.seq = u.seq")
+                    .bind(batch(moments)),
+                )
+                .await?;
+        }
+        write.commit().await?;
+        Ok(assigned)
+    }
+
+    async fn end_unassigned(&self, lead: &Lead, change: &InstanceMove) -> Result<bool> {
+        let mut write = self.write_as(lead).await?;
+        let ended = write.move_instances(&[change], Only::Unassigned).await?;
+        write.commit().await?;
+        Ok(ended == 1)
+    }
+
+    async fn instances(&self, ids: &[InstanceId]) -> Result<Vec<Instance>> {
+        let found = self
+            .read()
+            .await?
+            .rows(
+                sql("SELECT * FROM instances WHERE id IN (SELECT unhex(value) FROM json_each(?))")
+                    .bind(hexes(ids.iter().copied())),
+            )
+            .await?;
+        rows::all(&found, rows::instance)
+    }
+
+    async fn unfinished(&self, jobs: &[JobId]) -> Result<Vec<(JobId, InstanceId, InstanceState)>> {
+        let found = self
+            .read()
+            .await?
+            .rows(
+                sql("SELECT job, id, state FROM instances
+                     WHERE job IN (SELECT unhex(value) FROM json_each(?)) AND state IN ('waiting', 'running')
+                     ORDER BY seq")
+                .bind(hexes(jobs.iter().copied())),
+            )
+            .await?;
+        rows::all(&found, |row| Ok((row.id("job")?, row.id("id")?, row.named("state", InstanceState::named)?)))
+    }
+}
+
+/// Where a job's ledger ends.
+struct Ledger {
+    version: u32,
+    fired_through: Timestamp,
+    made_through: Option<Timestamp>,
+    omission: Option<(Place, Omission)>,
+    span: Option<(Place, LedgerSpan)>,
+}
+
+/// A row that may still be lengthened: one in the database, or one that this batch is about to write.
+#[derive(Clone, Copy)]
+enum Place {
+    Stored(i64),
+    New(usize),
+}
+
+/// What a batch of launches writes into the ledger.
+#[derive(Default)]
+struct Entries {
+    omissions: Vec<Omission>,
+    /// By `seq`: the new end, and how many more.
+    longer_omissions: BTreeMap<i64, (Timestamp, u32)>,
+    spans: Vec<LedgerSpan>,
+    /// By `seq`: the new end, and how many more were planned, made and not made.
+    longer_spans: BTreeMap<i64, (Timestamp, u32, u32, u32)>,
+}
+
+impl Ledger {
+    fn of(row: &SqliteRow) -> Result<Ledger> {
+        let job: JobId = row.id("id")?;
+        let omission = match row.maybe_int("o_seq")? {
+            None => None,
+            Some(seq) => {
+                let to = row.time("o_to")?;
+                let reason = row.named("o_reason", campanile_model::instance::OmissionReason::named)?;
+                let last = Omission { job, version: row.small("o_version")?, from: to, to, count: 0, reason };
+                Some((Place::Stored(seq), last))
+            }
+        };
+        let span = match row.maybe_int("s_seq")? {
+            None => None,
+            Some(seq) => {
+                let to = row.time("s_to")?;
+                let last = LedgerSpan {
+                    job,
+                    version: row.small("s_version")?,
+                    zone_data: row.text("s_zone_data")?,
+                    from: to,
+                    to,
+                    planned: 0,
+                    made: 0,
+                    not_made: 0,
+                };
+                Some((Place::Stored(seq), last))
+            }
+        };
+        Ok(Ledger {
+            version: row.small("version")?,
+            fired_through: row.time("fired_through")?,
+            made_through: row.maybe_time("made_through")?,
+            omission,
+            span,
+        })
+    }
+
+    fn take(&mut self, launch: &Launch, entries: &mut Entries) {
+        let made: Vec<Timestamp> = launch
+            .instances
+            .iter()
+            .filter(|instance| instance.origin == Origin::Schedule)
+            .map(|instance| instance.planned)
+            .collect();
+        for omission in &launch.omissions {
+            self.omit(omission, &made, entries);
+        }
+        self.extend(&launch.span, entries);
+        self.fired_through = launch.fired_through;
+        self.made_through = self.made_through.max(made.into_iter().max());
+    }
+
+    fn omit(&mut self, omission: &Omission, made: &[Timestamp], entries: &mut Entries) {
+        let unbroken = self.omission.as_ref().filter(|(_, last)| {
+            let between = |planned: &Timestamp| last.to < *planned && *planned < omission.from;
+            last.version == omission.version
+                && last.reason == omission.reason
+                && last.to < omission.from
+                && self.made_through.is_none_or(|planned| planned <= last.to)
+                && !made.iter().any(between)
+        });
+        let place = match unbroken {
+            None => {
+                entries.omissions.push(omission.clone());
+                Place::New(entries.omissions.len() - 1)
+            }
+            Some((Place::New(index), _)) => {
+                let row = &mut entries.omissions[*index];
+                row.to = omission.to;
+                row.count += omission.count;
+                Place::New(*index)
+            }
+            Some((Place::Stored(seq), _)) => {
+                let more = entries.longer_omissions.entry(*seq).or_default();
+                more.0 = omission.to;
+                more.1 += omission.count;
+                Place::Stored(*seq)
+            }
+        };
+        self.omission = Some((place, omission.clone()));
+    }
+
+    fn extend(&mut self, span: &LedgerSpan, entries: &mut Entries) {
+        let unbroken = self.span.as_ref().filter(|(_, last)| {
+            last.version == span.version && last.zone_data == span.zone_data && last.to == span.from
+        });
+        let place = match unbroken {
+            None => {
+                entries.spans.push(span.clone());
+                Place::New(entries.spans.len() - 1)
+            }
+            Some((Place::New(index), _)) => {
+                let row = &mut entries.spans[*index];
+                row.to = span.to;
+                row.planned += span.planned;
+                row.made += span.made;
+                row.not_made += span.not_made;
+                Place::New(*index)
+            }
+            Some((Place::Stored(seq), _)) => {
+                let more = entries.longer_spans.entry(*seq).or_default();
+                more.0 = span.to;
+                more.1 += span.planned;
+                more.2 += span.made;
+                more.3 += span.not_made;
+                Place::Stored(*seq)
+            }
+        };
+        self.span = Some((place, span.clone()));
+    }
+}
+
+/// Which instances a move may change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Only {
+    Unassigned,
+    Any,
+}
+
+/// An instance on its way through the moves of one batch.
+struct Moving {
+    id: InstanceId,
+    job: JobId,
+    origin: Origin,
+    state: InstanceState,
+    started_at: Option<Timestamp>,
+    finished_at: Option<Timestamp>,
+    result: Option<String>,
+    moved: bool,
+}
+
+impl Moving {
+    fn follow(&mut self, change: &InstanceMove) -> bool {
+        let back_to_running = change.to == InstanceState::Running;
+        if self.state == change.to || (self.state.is_final() && !back_to_running) {
+            return false;
+        }
+        self.state = change.to;
+        if back_to_running {
+            self.started_at = self.started_at.or(Some(change.at));
+        }
+        self.finished_at = change.to.is_final().then_some(change.at);
+        self.result.clone_from(&change.result);
+        self.moved = true;
+        true
+    }
+}
+
+impl Write {
+    /// Writes those whose firing has not been made before, and hands back which they were.
+    pub(crate) async fn put_instances<'i>(
+        &mut self,
+        instances: impl Iterator<Item = &'i Instance>,
+    ) -> Result<HashSet<InstanceId>> {
+        let mut values = Vec::new();
+        let mut jobs = HashMap::new();
+        for instance in instances {
+            values.push(rows::instance_values(instance)?);
+            jobs.insert(instance.id, (instance.job, (instance.origin == Origin::Schedule).then_some(instance.planned)));
+        }
+        if values.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let made = self.rows(sql(MAKE).bind(batch(values))).await?;
+        let made = rows::all(&made, |row| row.id("id"))?.into_iter().collect::<HashSet<InstanceId>>();
+
+        let mut more: BTreeMap<JobId, (u32, Option<Timestamp>)> = BTreeMap::new();
+        for id in &made {
+            let (job, planned) = jobs[id];
+            let entry = more.entry(job).or_default();
+            entry.0 += 1;
+            entry.1 = entry.1.max(planned);
+        }
+        if !more.is_empty() {
+            let more = more.into_iter().map(|(job, (made, planned))| json!([job.hex(), made, planned])).collect();
+            self.execute(
+                sql("UPDATE jobs SET instances = instances + u.made,
+                                     made_through = max(coalesce(made_through, u.planned),
+                                                        coalesce(u.planned, made_through))
+                     FROM (SELECT unhex(value ->> 0) AS id, value ->> 1 AS made, value ->> 2 AS planned
+                           FROM jsonb_each(?)) AS u
+                     WHERE jobs.id = u.id")
+                .bind(batch(more)),
+            )
+            .await?;
+        }
+        Ok(made)
+    }
+
+    async fn put_ledger(&mut self, entries: Entries) -> Result<()> {
+        if !entries.longer_omissions.is_empty() {
+            let longer = entries.longer_omissions.into_iter().map(|(seq, (to, more))| json!([seq, to, more])).collect();
+            self.execute(
+                sql("UPDATE omissions SET to_at = u.to_at, count = count + u.more
+                     FROM (SELECT value ->> 0 AS seq, value ->> 1 AS to_at, value ->> 2 AS more
+                           FROM jsonb_each(?)) AS u
+                     WHERE omissions.seq = u.seq")
+                .bind(batch(longer)),
+            )
+            .await?;
+        }
+        if !entries.omissions.is_empty() {
+            let new = entries
+                .omissions
+                .iter()
+                .map(|row| json!([row.job.hex(), row.version, row.from, row.to, row.count, row.reason.name()]));
+            self.execute(
+                sql("INSERT INTO omissions (job, version, from_at, to_at, count, reason)
+                     SELECT unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5
+                     FROM jsonb_each(?)")
+                .bind(batch(new.collect())),
+            )
+            .await?;
+        }
+        if !entries.longer_spans.is_empty() {
+            let longer = entries
+                .longer_spans
+                .into_iter()
+                .map(|(seq, (to, planned, made, not_made))| json!([seq, to, planned, made, not_made]))
+                .collect();
+            self.execute(
+                sql("UPDATE ledger_spans SET to_at = u.to_at, planned = ledger_spans.planned + u.planned,
+                                             made = ledger_spans.made + u.made,
+                                             not_made = ledger_spans.not_made + u.not_made
+                     FROM (SELECT value ->> 0 AS seq, value ->> 1 AS to_at, value ->> 2 AS planned,
+                                  value ->> 3 AS made, value ->> 4 AS not_made
+                           FROM jsonb_each(?)) AS u
+                     WHERE ledger_spans.seq = u.seq")
+                .bind(batch(longer)),
+            )
+            .await?;
+        }
+        if !entries.spans.is_empty() {
+            let new = entries.spans.iter().map(|row| {
+                json!([
+                    row.job.hex(),
+                    row.version,
+                    row.zone_data,
+                    row.from,
+                    row.to,
+                    row.planned,
+                    row.made,
+                    row.not_made
+                ])
+            });
+            self.execute(
+                sql("INSERT INTO ledger_spans (job, version, zone_data, from_at, to_at, planned, made, not_made)
+                     SELECT unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
+                            value ->> 6, value ->> 7
+                     FROM jsonb_each(?)")
+                .bind(batch(new.collect())),
+            )
+            .await?;
+        }
+        Ok(())
+    }
+
+    /// Carries instances along, in the order of the moves; hands back how many moves counted.
+    pub(crate) async fn move_instances(&mut self, moves: &[&InstanceMove], only: Only) -> Result<usize> {
+        if moves.is_empty() {
+            return Ok(0);
+        }
+        let found = self
+            .rows(
+                sql("SELECT seq, id, job, origin, state, assigned_at, started_at, finished_at, result FROM instances
+                     WHERE id IN (SELECT unhex(value) FROM json_each(?))")
+                .bind(hexes(moves.iter().map(|change| change.instance))),
+            )
+            .await?;
+        let mut moving = BTreeMap::new();
+        let mut seqs = HashMap::new();
+        for row in &found {
+            if only == Only::Unassigned && row.maybe_int("assigned_at")?.is_some() {
+                continue;
+            }
+            let seq = row.int("seq")?;
+            let id: InstanceId = row.id("id")?;
+            seqs.insert(id, seq);
+            moving.insert(
+                seq,
+                Moving {
+                    id,
+                    job: row.id("job")?,
+                    origin: row.named("origin", Origin::named)?,
+                    state: row.named("state", InstanceState::named)?,
+                    started_at: row.maybe_time("started_at")?,
+                    finished_at: row.maybe_time("finished_at")?,
+                    result: row.maybe_text("result")?,
+                    moved: false,
+                },
+            );
+        }
+        let mut counted = 0;
+        let mut ended: BTreeMap<JobId, Timestamp> = BTreeMap::new();
+        for change in moves {
+            let Some(instance) = seqs.get(&change.instance).and_then(|seq| moving.get_mut(seq)) else { continue };
+            debug_assert_eq!(instance.id, change.instance);
+            if !instance.follow(change) {
+                continue;
+            }
+            counted += 1;
+            if change.to.is_final() && instance.origin == Origin::Schedule {
+                let at = ended.entry(instance.job).or_insert(change.at);
+                *at = change.at.max(*at);
+            }
+        }
+        let moved: Vec<Value> = moving
+            .iter()
+            .filter(|(_, instance)| instance.moved)
+            .map(|(seq, instance)| {
+                json!([seq, instance.state.name(), instance.started_at, instance.finished_at, instance.result])
+            })
+            .collect();
+        if !moved.is_empty() {
+            self.execute(
+                sql("UPDATE instances SET state = u.state, started_at = u.started_at, finished_at = u.finished_at,
+                                          result = u.result
+                     FROM (SELECT value ->> 0 AS seq, value ->> 1 AS state, value ->> 2 AS started_at,
+                                  value ->> 3 AS finished_at, value ->> 4 AS result
+                           FROM jsonb_each(?)) AS u
+                     WHERE instances.seq = u.seq")
+                .bind(batch(moved)),
+            )
+            .await?;
+        }
+        if !ended.is_empty() {
+            let ended = ended.into_iter().map(|(job, at)| json!([job.hex(), at])).collect();
+            self.execute(
+                sql("UPDATE jobs SET last_final_at = max(coalesce(last_final_at, u.at), u.at)
+                     FROM (SELECT unhex(value ->> 0) AS id, value ->> 1 AS at FROM jsonb_each(?)) AS u
+                     WHERE jobs.id = u.id")
+                .bind(batch(ended)),
+            )
+            .await?;
+        }
+        Ok(counted)
+    }
+}

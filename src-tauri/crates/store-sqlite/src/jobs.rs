@@ -1,0 +1,230 @@
+//! Jobs as the engine reads them, and the changes of one that the clerk makes.
+
+use async_trait::async_trait;
+use campanile_model::job::{Job, JobVersion};
+use campanile_model::schedule::Schedule;
+use campanile_model::{JobId, Timestamp};
+use campanile_store::{JobStore, LedgerExtract, MadeInstance, Result, Taken};
+
+use crate::SqliteStore;
+use crate::connection::{Write, sql};
+use crate::rows::{self, Columns, Id, hexes, limit, written};
+
+#[async_trait]
+impl JobStore for SqliteStore {
+    async fn due_jobs(&self, now: Timestamp, most: usize) -> Result<Vec<Job>> {
+        let found = self
+            .read()
+            .await?
+            .rows(
+                sql("SELECT * FROM jobs WHERE next_due <= ? AND removed = 0 ORDER BY next_due, seq LIMIT ?")
+                    .bind(now.millis())
+                    .bind(limit(most)),
+            )
+            .await?;
+        rows::all(&found, rows::job)
+    }
+
+    async fn earliest_due(&self) -> Result<Option<Timestamp>> {
+        let row = self
+            .read()
+            .await?
+            .row(sql("SELECT next_due FROM jobs WHERE next_due IS NOT NULL AND removed = 0 ORDER BY next_due LIMIT 1"))
+            .await?;
+        row.map(|row| row.time("next_due")).transpose()
+    }
+
+    async fn idle_fixed_delay_jobs(&self, most: usize) -> Result<Vec<Job>> {
+        let found = self
+            .read()
+            .await?
+            .rows(
+                sql("SELECT * FROM jobs WHERE next_due IS NULL AND removed = 0 AND fixed_delay = 1
+                         AND NOT EXISTS (SELECT 1 FROM instances
+                                         WHERE job = jobs.id AND state IN ('waiting', 'running'))
+                     ORDER BY seq LIMIT ?")
+                .bind(limit(most)),
+            )
+            .await?;
+        rows::all(&found, rows::job)
+    }
+
+    async fn jobs(&self, ids: &[JobId]) -> Result<Vec<Job>> {
+        let found = self
+            .read()
+            .await?
+            .rows(
+                sql("SELECT * FROM jobs WHERE id IN (SELECT unhex(value) FROM json_each(?)) AND removed = 0")
+                    .bind(hexes(ids.iter().copied())),
+            )
+            .await?;
+        rows::all(&found, rows::job)
+    }
+
+    async fn job_named(&self, name: &str) -> Result<Option<Job>> {
+        let row = self
+            .read()
+            .await?
+            .row(sql("SELECT * FROM jobs WHERE name = ? AND removed = 0").bind(name.to_owned()))
+            .await?;
+        row.as_ref().map(rows::job).transpose()
+    }
+
+    async fn job_version(&self, job: JobId, version: u32) -> Result<Option<JobVersion>> {
+        let row = self
+            .read()
+            .await?
+            .row(
+                sql("SELECT * FROM job_versions WHERE job = ? AND version = ?")
+                    .bind(job.blob())
+                    .bind(i64::from(version)),
+            )
+            .await?;
+        row.as_ref().map(rows::job_version).transpose()
+    }
+
+    async fn jobs_after(&self, after: Option<JobId>, most: usize) -> Result<Vec<Job>> {
+        let after = after.map(Id::blob).unwrap_or_default();
+        let found = self
+            .read()
+            .await?
+            .rows(
+                sql("SELECT * FROM jobs WHERE id > ? AND removed = 0 ORDER BY id LIMIT ?")
+                    .bind(after)
+                    .bind(limit(most)),
+            )
+            .await?;
+        rows::all(&found, rows::job)
+    }
+
+    async fn ledger_extract(&self, job: JobId) -> Result<LedgerExtract> {
+        let mut line = self.snapshot().await?;
+        let mark = line.row(sql("SELECT purge_mark FROM jobs WHERE id = ?").bind(job.blob())).await?;
+        let mark = match mark {
+            Some(row) => row.maybe_int("purge_mark")?.unwrap_or(i64::MIN),
+            None => return Ok(LedgerExtract::default()),
+        };
+        let spans = line.rows(sql("SELECT * FROM ledger_spans WHERE job = ? ORDER BY seq").bind(job.blob())).await?;
+        let made = line
+            .rows(
+                sql("SELECT id, origin, key, planned, due FROM instances
+                     WHERE job = ? AND origin IN ('schedule', 'added') AND due > ? ORDER BY due, seq")
+                .bind(job.blob())
+                .bind(mark),
+            )
+            .await?;
+        let omissions = line
+            .rows(
+                sql("SELECT * FROM omissions WHERE job = ? AND to_at > ? ORDER BY from_at, seq")
+                    .bind(job.blob())
+                    .bind(mark),
+            )
+            .await?;
+        Ok(LedgerExtract {
+            spans: rows::all(&spans, rows::span)?,
+            made: rows::all(&made, |row| {
+                Ok(MadeInstance {
+                    id: row.id("id")?,
+                    origin: row.named("origin", campanile_model::instance::Origin::named)?,
+                    key: row.text("key")?,
+                    planned: row.time("planned")?,
+                    due: row.time("due")?,
+                })
+            })?,
+            omissions: rows::all(&omissions, rows::omission)?,
+        })
+    }
+}
+
+/// What a search looks through.
+fn search_text(job: &Job) -> String {
+    let spec = &job.spec;
+    let mut text = spec.name.to_lowercase();
+    for word in spec.tenant.iter().chain(&spec.tags) {
+        text.push('\n');
+        text.push_str(&word.to_lowercase());
+    }
+    text
+}
+
+impl Write {
+    /// The new job, or the next version of one. Whether it is paused, and when its last instance ended, is not the
+    /// business of a version: an existing job keeps both.
+    pub(crate) async fn put_job(&mut self, job: &Job, seen_version: Option<u32>, by: &str) -> Result<Taken> {
+        let namesake = self
+            .row(
+                sql("SELECT 1 FROM jobs WHERE name = ? AND removed = 0 AND id <> ?")
+                    .bind(job.spec.name.clone())
+                    .bind(job.id.blob()),
+            )
+            .await?;
+        if namesake.is_some() {
+            return Ok(Taken::Lost);
+        }
+        let spec = written(&job.spec)?;
+        let fixed_delay = i64::from(matches!(job.spec.schedule, Schedule::FixedDelay(_)));
+        let put = match seen_version {
+            None => {
+                sql("INSERT INTO jobs (id, name, version, spec, fixed_delay, search, saved_at, fired_through, next_due,
+                                       paused, last_final_at)
+                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING")
+                .bind(job.id.blob())
+                .bind(job.spec.name.clone())
+                .bind(i64::from(job.version))
+                .bind(spec.clone())
+                .bind(fixed_delay)
+                .bind(search_text(job))
+                .bind(job.saved_at.millis())
+                .bind(job.fired_through.millis())
+                .bind(job.next_due.map(Timestamp::millis))
+                .bind(i64::from(job.paused))
+                .bind(job.last_final_at.map(Timestamp::millis))
+            }
+            Some(seen) => {
+                sql("UPDATE jobs SET name = ?, version = ?, spec = ?, fixed_delay = ?, search = ?, saved_at = ?,
+                                     fired_through = max(fired_through, ?), next_due = ?
+                     WHERE id = ? AND version = ? AND removed = 0")
+                .bind(job.spec.name.clone())
+                .bind(i64::from(job.version))
+                .bind(spec.clone())
+                .bind(fixed_delay)
+                .bind(search_text(job))
+                .bind(job.saved_at.millis())
+                .bind(job.fired_through.millis())
+                .bind(job.next_due.map(Timestamp::millis))
+                .bind(job.id.blob())
+                .bind(i64::from(seen))
+            }
+        };
+        if self.execute(put).await? == 0 {
+            return Ok(Taken::Lost);
+        }
+        let version = self
+            .execute(
+                sql("INSERT INTO job_versions (job, version, spec, saved_at, saved_by) VALUES (?, ?, ?, ?, ?)
+                     ON CONFLICT DO NOTHING")
+                .bind(job.id.blob())
+                .bind(i64::from(job.version))
+                .bind(spec)
+                .bind(job.saved_at.millis())
+                .bind(by.to_owned()),
+            )
+            .await?;
+        // A version that exists already is somebody else's.
+        Ok(if version == 1 { Taken::Done } else { Taken::Lost })
+    }
+
+    /// The row stays, for the names in what it has made.
+    pub(crate) async fn remove_job(&mut self, job: JobId) -> Result<()> {
+        self.execute(sql("UPDATE jobs SET removed = 1, next_due = NULL WHERE id = ?").bind(job.blob())).await?;
+        Ok(())
+    }
+
+    pub(crate) async fn pause_job(&mut self, job: JobId, paused: bool) -> Result<()> {
+        self.execute(
+            sql("UPDATE jobs SET paused = ? WHERE id = ? AND removed = 0").bind(i64::from(paused)).bind(job.blob()),
+        )
+        .await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,152 @@
+//! What people ask, and how it is carried out: changes, answer and audit entries in one transaction.
+
+use async_trait::async_trait;
+use campanile_model::RequestId;
+use campanile_model::request::{Answer, AuditEntry, Request};
+use campanile_model::task::Step;
+use campanile_store::{CarriedOut, Change, Lead, RequestStore, Result, Taken};
+use serde_json::json;
+
+use crate::SqliteStore;
+use crate::connection::{Write, sql};
+use crate::instances::Only;
+use crate::rows::{self, Columns, Id, batch, limit, maybe_written, written};
+
+#[async_trait]
+impl RequestStore for SqliteStore {
+    async fn ask(&self, request: &Request) -> Result<()> {
+        let mut write = self.write().await?;
+        write
+            .execute(
+                sql("INSERT INTO requests (id, who, ask, asked_at) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING")
+                    .bind(request.id.blob())
+                    .bind(written(&request.who)?)
+                    .bind(written(&request.ask)?)
+                    .bind(request.asked_at.millis()),
+            )
+            .await?;
+        write.commit().await
+    }
+
+    async fn open_requests(&self, most: usize) -> Result<Vec<Request>> {
+        let found = self
+            .read()
+            .await?
+            .rows(sql("SELECT * FROM requests WHERE answer IS NULL ORDER BY seq LIMIT ?").bind(limit(most)))
+            .await?;
+        rows::all(&found, rows::request)
+    }
+
+    async fn answer(&self, request: RequestId) -> Result<Option<Answer>> {
+        let row = self.read().await?.row(sql("SELECT answer FROM requests WHERE id = ?").bind(request.blob())).await?;
+        match row {
+            Some(row) => row.maybe_json("answer"),
+            None => Ok(None),
+        }
+    }
+
+    async fn carry_out(&self, lead: &Lead, done: &CarriedOut) -> Result<Taken> {
+        let mut write = self.write_as(lead).await?;
+        let taken = write.carry_out(&lead.holder, done).await?;
+        match taken {
+            Taken::Done => write.commit().await?,
+            Taken::Lost => write.abandon().await?,
+        }
+        Ok(taken)
+    }
+}
+
+fn step_of(change: &Change) -> Option<&Step> {
+    match change {
+        Change::Step(step) => Some(step),
+        _ => None,
+    }
+}
+
+impl Write {
+    async fn carry_out(&mut self, node: &str, done: &CarriedOut) -> Result<Taken> {
+        let answered = self
+            .execute(
+                sql("UPDATE requests SET answer = ? WHERE id = ? AND answer IS NULL")
+                    .bind(written(&done.answer)?)
+                    .bind(done.request.blob()),
+            )
+            .await?;
+        if answered == 0 {
+            return Ok(Taken::Lost);
+        }
+        // Steps that stand together go together; everything else in the order in which it was decided.
+        let mut changes = done.changes.as_slice();
+        while let Some((first, rest)) = changes.split_first() {
+            let steps: Vec<&Step> = changes.iter().map_while(step_of).collect();
+            let taken = if steps.is_empty() {
+                changes = rest;
+                self.change(first).await?
+            } else {
+                changes = &changes[steps.len()..];
+                let taken = self.take_steps(node, &steps).await?;
+                if taken.contains(&Taken::Lost) { Taken::Lost } else { Taken::Done }
+            };
+            if taken == Taken::Lost {
+                return Ok(Taken::Lost);
+            }
+        }
+        self.put_audit(&done.audit).await?;
+        Ok(Taken::Done)
+    }
+
+    async fn change(&mut self, change: &Change) -> Result<Taken> {
+        match change {
+            Change::PutJob { job, seen_version, by } => return self.put_job(job, *seen_version, by).await,
+            Change::RemoveJob(job) => self.remove_job(*job).await?,
+            Change::PauseJob { job, paused } => self.pause_job(*job, *paused).await?,
+            Change::PutInstance(instance) => {
+                self.put_instances(std::iter::once(instance)).await?;
+            }
+            Change::Step(_) => unreachable!("steps are taken together"),
+            Change::EndUnassigned(change) => {
+                if self.move_instances(&[change], Only::Unassigned).await? == 0 {
+                    return Ok(Taken::Lost);
+                }
+            }
+            Change::PutAlarm(alarm) => return self.take_alarms(&[alarm]).await,
+            Change::Set { key, value } => {
+                self.execute(
+                    sql("INSERT INTO settings (key, value) VALUES (?, ?)
+                         ON CONFLICT (key) DO UPDATE SET value = excluded.value")
+                    .bind(key.clone())
+                    .bind(value.to_string()),
+                )
+                .await?;
+            }
+        }
+        Ok(Taken::Done)
+    }
+
+    async fn put_audit(&mut self, entries: &[AuditEntry]) -> Result<()> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let values = entries
+            .iter()
+            .map(|entry| {
+                Ok(json!([
+                    entry.at,
+                    entry.who,
+                    entry.action,
+                    entry.subject,
+                    maybe_written(entry.before.as_ref())?,
+                    maybe_written(entry.after.as_ref())?
+                ]))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        self.execute(
+            sql("INSERT INTO audit (at, who, action, subject, before, after)
+                 SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5
+                 FROM jsonb_each(?)")
+            .bind(batch(values)),
+        )
+        .await?;
+        Ok(())
+    }
+}
