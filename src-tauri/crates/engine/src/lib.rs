@@ -1,1 +1,31 @@
-//! .
+//! What acts: the officers who turn times into instances, instances into tasks, and tasks into outcomes.
+//!
+//! Nouns and rules are in `model`. Time, randomness, store, coordination and link come in through
+//! traits, so that a whole cluster runs in one seeded process.
+
+pub mod alerter;
+pub mod assigner;
+pub mod clerk;
+mod clock;
+mod desk;
+mod dice;
+pub mod dispatcher;
+pub mod events;
+pub mod launcher;
+pub mod ledger;
+pub mod link;
+pub mod logs;
+pub mod monitor;
+mod node;
+pub mod officer;
+pub mod progress;
+pub mod roster;
+mod shared;
+mod specs;
+pub mod sweeper;
+
+pub use clock::{Clock, SystemClock};
+pub use desk::Desk;
+pub use dice::Dice;
+pub use node::{ENGINE_LEASE, LEASE, Node, Standing};
+pub use shared::{HOLD, Shared, read_hold};

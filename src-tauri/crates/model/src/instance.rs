@@ -102,12 +102,16 @@ pub struct Instance {
     pub key: String,
     pub planned: Timestamp,
     pub due: Timestamp,
+    /// Its tasks start no earlier: the due time, or later where many are released at once and spread.
+    pub not_before: Timestamp,
     /// Why `due` is not `planned`, or why it fired although late.
     pub reason: Option<Words>,
     pub created: Timestamp,
     pub state: InstanceState,
     /// It need not wait for earlier instances of its job.
     pub beside: bool,
+    /// Earlier instances of its job are stopped for it (`overlap: replace`).
+    pub replaces: bool,
     pub lane: Lane,
     /// What a person set instead of the job's parameters, as JSON.
     pub parameters: Option<String>,

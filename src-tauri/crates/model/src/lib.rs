@@ -16,6 +16,7 @@ pub mod retry;
 pub mod schedule;
 pub mod task;
 pub mod time;
+pub mod timeline;
 pub mod words;
 
 pub use error_code::{Code, Fault};

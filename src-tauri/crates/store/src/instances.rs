@@ -57,6 +57,10 @@ pub trait InstanceStore: Send + Sync {
     /// Oldest first, at most `limit`.
     async fn unassigned(&self, limit: usize) -> Result<Vec<Instance>>;
 
+    /// Waiting instances with `replaces` that stand behind an older one of their job that is not final. Newest of
+    /// each job only; at most `limit`.
+    async fn replacing(&self, limit: usize) -> Result<Vec<Instance>>;
+
     /// Gives instances their tasks. An instance that is no longer Waiting, or has tasks, is passed over; the answer
     /// says for each whether it was written.
     async fn assign(&self, lead: &Lead, assignments: &[Assignment]) -> Result<Vec<bool>>;

@@ -276,9 +276,9 @@ impl Plan {
         }
     }
 
-    /// Whether a time is one of those planned. Of a fixed delay any could be.
+    /// Whether a time is one of those planned. Of a fixed delay only the first is known.
     pub fn plans(&self, time: Timestamp) -> bool {
-        matches!(self.times, Planned::Delay { .. }) || self.next_after(time.plus_millis(-1)) == Some(time)
+        self.next_after(time.plus_millis(-1)) == Some(time)
     }
 
     /// Whether the times depend on what happens and not on the clock alone.

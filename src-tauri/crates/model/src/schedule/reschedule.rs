@@ -4,11 +4,18 @@
 //! Pure: nothing is saved here. The answer carries what the person sees before saving, the
 //! schedule in words and the next runs before and after. What cannot be said by the schedule's
 //! own fields is refused, with the reason and what could be done instead.
+//!
+//! 'Following' and 'all' are both a new version from one instant on: the old version has what is
+//! before it, the new one the rest, so that no occurrence belongs to both and none is lost.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{Exception, PreviewRun, Schedule, ScheduleError, Timing, Zones, preview};
+use super::civil::{Day, Wall, date_of, day_of, days_in_month, split, weekday};
+use super::{
+    Exception, FixedDelay, FixedRate, Once, Plan, PreviewRun, Repeat, RepeatLevel, Schedule, ScheduleError, Timing,
+    Zone, Zones, preview,
+};
 use crate::{Timestamp, Words};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -16,6 +23,7 @@ use crate::{Timestamp, Words};
 pub enum Scope {
     ThisRun,
     Following,
+    /// From the next run on, whichever run was dragged; what has run is not touched.
     All,
 }
 
@@ -23,10 +31,14 @@ pub enum Scope {
 #[derive(Clone, Debug, PartialEq, Serialize, TS)]
 #[serde(tag = "save", rename_all = "camelCase")]
 pub enum Upshot {
-    /// One more exception on the schedule as it is.
-    Exception { exception: Exception },
-    /// A new version. The old one holds before `effective_from`, this one from it on, so that
-    /// no occurrence belongs to both.
+    /// One more exception on the schedule as it is, in place of `replaces`.
+    Exception {
+        exception: Exception,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        replaces: Option<Exception>,
+    },
+    /// A new version. The old one holds before `effective_from`, this one from it on.
     #[serde(rename_all = "camelCase")]
     NewSchedule { schedule: Schedule, effective_from: Timestamp },
 }
@@ -53,7 +65,7 @@ pub struct Refusal {
 
 const SHOWN_RUNS: usize = 5;
 
-/// Moves the occurrence planned at `planned` to `new_time`.
+/// Moves the occurrence planned at `planned` to `new_time`, before spread.
 pub fn reschedule(
     timing: &Timing,
     planned: Timestamp,
@@ -62,50 +74,384 @@ pub fn reschedule(
     zones: &Zones,
     now: Timestamp,
 ) -> Result<Rescheduled, Refusal> {
-    let compiled = timing.compile(zones).map_err(|error| not_planned(&error))?;
+    let plan = timing.schedule.plan(zones, timing.saved_at).map_err(|error| Refusal::of(&error))?;
+    let by_hand = timing.exceptions.iter().rev().find(|exception| exception.planned() == planned).copied();
+    check_it_is_still_to_come(&plan, by_hand, planned, new_time, now)?;
+    let added = matches!(by_hand, Some(Exception::Added { .. })) && !plan.plans(planned);
+    let own_time = matches!(timing.schedule, Schedule::Once(_) | Schedule::FixedDelay(_)) && !added;
+    if scope == Scope::ThisRun && !own_time {
+        let exception = match added {
+            true => Exception::Added { at: new_time },
+            false => Exception::MoveTo { planned, at: new_time },
+        };
+        return this_run(timing, &plan, exception, by_hand, zones);
+    }
+    if added {
+        return Err(Refusal::because(
+            Words::new("this run was added by hand and belongs to no series", "这次运行是手动添加的，不属于任何系列"),
+            Words::new("move only this run", "请只移动这一次"),
+        ));
+    }
+    let drag = Drag { planned, new_time, zone: plan.zone(), zones };
+    let schedule = match scope {
+        Scope::All => drag.all(&timing.schedule, timing.saved_at)?,
+        Scope::ThisRun | Scope::Following => drag.following(&timing.schedule)?,
+    };
+    let new_plan = schedule.plan(zones, now).map_err(|error| Refusal::of(&error))?;
+    let effective_from = match scope {
+        Scope::All => drag.first_for_all(&plan, &new_plan, now)?,
+        Scope::ThisRun | Scope::Following => planned.min(new_time),
+    };
+    if !new_plan.plans(new_time) {
+        return Err(Refusal::because(
+            Words::new("the series cannot be moved so: its interval would not meet that time", "系列无法这样移动：按其间隔不会落在该时间"),
+            Words::new("move only this run, or this and the following ones", "请只移动这一次，或移动这一次及之后的运行"),
+        ));
+    }
+    if scope != Scope::All {
+        match new_plan.next_after(effective_from.plus_millis(-1)) {
+            Some(first) if first == new_time => {}
+            Some(first) => return Err(drag.would_also_run(first)),
+            None => return Err(drag.would_also_run(new_time)),
+        }
+    }
+    let changed = Timing {
+        schedule: schedule.clone(),
+        effective_from: Some(effective_from.max(timing.effective_from.unwrap_or(effective_from))),
+        saved_at: now,
+        ..timing.clone()
+    };
+    let (old, new) = (timing.schedule.words(zones), schedule.words(zones));
+    Ok(Rescheduled {
+        words: Words::new(format!("{} → {}", old.en, new.en), format!("{} → {}", old.zh, new.zh)),
+        before: shown(timing, zones, effective_from)?,
+        after: shown(&changed, zones, effective_from)?,
+        outcome: Upshot::NewSchedule { schedule, effective_from },
+    })
+}
+
+fn check_it_is_still_to_come(
+    plan: &Plan,
+    by_hand: Option<Exception>,
+    planned: Timestamp,
+    new_time: Timestamp,
+    now: Timestamp,
+) -> Result<(), Refusal> {
     if new_time < now {
         return Err(Refusal::because(
             Words::new("that time has already passed", "该时间已经过去"),
             Words::new("choose a time that is still to come", "请选择将来的时间"),
         ));
     }
-    if !compiled.plan().plans(planned) {
-        return Err(Refusal::because(
-            Words::new("the schedule has no run at that time", "该调度在此时没有运行"),
+    let stands_at = match by_hand {
+        Some(Exception::MoveTo { at, .. } | Exception::Added { at }) => Some(at),
+        Some(Exception::Skip { .. }) => None,
+        None => Some(planned).filter(|planned| plan.plans(*planned)),
+    };
+    match stands_at {
+        Some(at) if at >= now => Ok(()),
+        Some(_) => Err(Refusal::because(
+            Words::new("this run has already come", "这次运行已经发生"),
+            Words::new("move a run that is still to come, or run the job now", "请移动将来的运行，或立即运行该任务"),
+        )),
+        None => Err(Refusal::because(
+            Words::new("the job has no run at that time", "该任务在此时没有运行"),
             Words::new("look at the calendar again: it may have changed", "请刷新日历：调度可能已更改"),
-        ));
-    }
-    match scope {
-        Scope::ThisRun => {
-            let exception = Exception::MoveTo { planned, at: new_time };
-            let mut changed = timing.clone();
-            changed.exceptions.push(exception);
-            let shown_from = planned.min(new_time).plus_millis(-1);
-            let runs = |timing: &Timing| {
-                preview(timing, zones, shown_from, SHOWN_RUNS)
-                    .map(|preview| preview.runs)
-                    .map_err(|error| not_planned(&error))
-            };
-            Ok(Rescheduled {
-                outcome: Upshot::Exception { exception },
-                words: timing.schedule.words(zones),
-                before: runs(timing)?,
-                after: runs(&changed)?,
-            })
-        }
-        Scope::Following | Scope::All => Err(Refusal::because(
-            Words::new("this schedule cannot be moved as a whole", "该调度不能整体移动"),
-            Words::new("move only this run, or edit the schedule", "请只移动这一次，或直接编辑调度"),
         )),
     }
 }
 
-impl Refusal {
-    fn because(reason: Words, instead: Words) -> Refusal {
-        Refusal { reason, instead }
+fn shown(timing: &Timing, zones: &Zones, from: Timestamp) -> Result<Vec<PreviewRun>, Refusal> {
+    preview(timing, zones, from.plus_millis(-1), SHOWN_RUNS)
+        .map(|preview| preview.runs)
+        .map_err(|error| Refusal::of(&error))
+}
+
+fn this_run(
+    timing: &Timing,
+    plan: &Plan,
+    exception: Exception,
+    replaces: Option<Exception>,
+    zones: &Zones,
+) -> Result<Rescheduled, Refusal> {
+    let mut changed = timing.clone();
+    changed.exceptions.retain(|other| Some(*other) != replaces);
+    changed.exceptions.push(exception);
+    let (from, to) = match (exception, replaces) {
+        (Exception::MoveTo { at, .. }, Some(Exception::MoveTo { at: before, .. })) => (before, at),
+        (Exception::MoveTo { planned, at }, _) => (planned, at),
+        (Exception::Added { at }, Some(old)) => (old.planned(), at),
+        (Exception::Added { at } | Exception::Skip { planned: at }, _) => (at, at),
+    };
+    let utc = zones.get("UTC").map_err(|error| Refusal::of(&error))?;
+    let zone = plan.zone().unwrap_or(&utc);
+    let (told_from, told_to) = (zone.rfc3339(from), zone.rfc3339(to));
+    Ok(Rescheduled {
+        outcome: Upshot::Exception { exception, replaces },
+        words: Words::new(
+            format!("this run only: {told_from} → {told_to}"),
+            format!("仅这一次：{told_from} → {told_to}"),
+        ),
+        before: shown(timing, zones, from.min(to))?,
+        after: shown(&changed, zones, from.min(to))?,
+    })
+}
+
+/// One occurrence on its way from one time to another.
+struct Drag<'a> {
+    planned: Timestamp,
+    new_time: Timestamp,
+    zone: Option<&'a Zone>,
+    zones: &'a Zones,
+}
+
+impl Drag<'_> {
+    /// The schedule whose first run is the one that was dragged.
+    fn following(&self, schedule: &Schedule) -> Result<Schedule, Refusal> {
+        let start_time = Some(self.new_time);
+        Ok(match schedule {
+            Schedule::Repeat(repeat) => Schedule::Repeat(self.repeat_following(repeat)?),
+            Schedule::Cron(cron) => Schedule::Cron(cron.moved(self.wall(self.planned), self.wall(self.new_time))?),
+            Schedule::FixedRate(rate) => Schedule::FixedRate(FixedRate { start_time, ..rate.clone() }),
+            Schedule::FixedDelay(delay) => Schedule::FixedDelay(FixedDelay { start_time, ..delay.clone() }),
+            Schedule::Once(_) => Schedule::Once(Once { at: self.new_time }),
+            Schedule::After(_) | Schedule::Manual => return Err(no_times()),
+        })
+    }
+
+    /// The schedule in which every run is moved as the one that was dragged.
+    fn all(&self, schedule: &Schedule, saved_at: Timestamp) -> Result<Schedule, Refusal> {
+        match schedule {
+            Schedule::Repeat(repeat) => self.repeat_all(repeat).map(Schedule::Repeat),
+            Schedule::FixedRate(rate) => {
+                let start = rate.start_time.unwrap_or(saved_at).plus_millis(self.millis());
+                Ok(Schedule::FixedRate(FixedRate { start_time: Some(start), ..rate.clone() }))
+            }
+            other => self.following(other),
+        }
+    }
+
+    fn millis(&self) -> i64 {
+        self.new_time.millis() - self.planned.millis()
+    }
+
+    fn wall(&self, at: Timestamp) -> Wall {
+        self.zone.map_or(at.millis(), |zone| zone.wall(at))
+    }
+
+    /// The days before and after.
+    fn days(&self) -> (Day, Day) {
+        (split(self.wall(self.planned)).0, split(self.wall(self.new_time)).0)
+    }
+
+    /// From when 'all' holds: from the first run of the new schedule whose counterpart in the old
+    /// one has not come yet, so that a run of today is not had twice.
+    fn first_for_all(&self, old: &Plan, new: &Plan, now: Timestamp) -> Result<Timestamp, Refusal> {
+        let mut after = now.plus_millis(-1);
+        while let Some(run) = new.next_after(after) {
+            let counterpart = self.counterpart(old, run);
+            if counterpart >= now {
+                return Ok(run.min(counterpart));
+            }
+            after = run;
+        }
+        Err(Refusal::because(
+            Words::new("no run would be left", "之后不会再有运行"),
+            Words::new("move only this run", "请只移动这一次"),
+        ))
+    }
+
+    /// Where a run of the new schedule was in the old one.
+    fn counterpart(&self, old: &Plan, run: Timestamp) -> Timestamp {
+        let Some(zone) = self.zone else { return run.plus_millis(-self.millis()) };
+        if self.planned_by_elapsed_time(old) {
+            return run.plus_millis(-self.millis());
+        }
+        let (from_day, to_day) = self.days();
+        let time = split(self.wall(self.planned)).1;
+        let day = split(zone.wall(run)).0;
+        let on = |day: Day| zone.instant_of(day * super::civil::DAY + time);
+        // Where one day of several was changed, the others were moved within their own day.
+        let moved_days = on(day - (to_day - from_day));
+        if old.plans(moved_days) { moved_days } else { on(day) }
+    }
+
+    fn planned_by_elapsed_time(&self, plan: &Plan) -> bool {
+        matches!(plan.times, super::Planned::Elapsed { .. })
+    }
+
+    fn would_also_run(&self, at: Timestamp) -> Refusal {
+        let told = self.zone.map_or_else(|| at.to_string(), |zone| zone.rfc3339(at));
+        Refusal::because(
+            Words::new(
+                format!("the schedule so moved would run at {told} as well"),
+                format!("这样移动后，该调度在 {told} 也会运行"),
+            ),
+            Words::new("move only this run", "请只移动这一次"),
+        )
+    }
+
+    fn repeat_following(&self, repeat: &Repeat) -> Result<Repeat, Refusal> {
+        let (from, to) = self.days();
+        let mut moved = Repeat { start_time: self.new_time, ..repeat.clone() };
+        self.check_days(repeat, from, to)?;
+        moved.repeat_days = replaced_days(repeat, from, to)?;
+        moved.count = match repeat.count {
+            None => None,
+            Some(count) => Some(count.saturating_sub(self.runs_before(repeat)?)),
+        };
+        Ok(moved)
+    }
+
+    fn repeat_all(&self, repeat: &Repeat) -> Result<Repeat, Refusal> {
+        let mut moved = repeat.clone();
+        let Some(zone) = self.zone.filter(|_| repeat.repeat_level != RepeatLevel::Hour) else {
+            moved.start_time = repeat.start_time.plus_millis(self.millis());
+            return Ok(moved);
+        };
+        let (from, to) = self.days();
+        self.check_days(repeat, from, to)?;
+        moved.repeat_days = replaced_days(repeat, from, to)?;
+        let start = split(zone.wall(repeat.start_time)).0;
+        let start = match repeat.repeat_level {
+            RepeatLevel::Month | RepeatLevel::Year if from != to => {
+                let ((_, _, from_date), (_, to_month, to_date)) = (date_of(from), date_of(to));
+                let (year, month, date) = date_of(start);
+                let month = if repeat.repeat_level == RepeatLevel::Year { to_month } else { month };
+                let date = if date == from_date { to_date } else { date };
+                if date > days_in_month(year, month) {
+                    return Err(Refusal::because(
+                        Words::new(
+                            "the month of the first run has no such day",
+                            "首次运行所在的月份没有这一天",
+                        ),
+                        Words::new("move this run and the following ones", "请移动这一次及之后的运行"),
+                    ));
+                }
+                day_of(year, month, date)
+            }
+            RepeatLevel::Week if weekday(start) == weekday(from) => start + (to - from),
+            RepeatLevel::Day => start + (to - from),
+            RepeatLevel::Workday if from != to => {
+                return Err(Refusal::because(
+                    Words::new("a series of working days has no other day to begin on", "工作日系列无法整体改到另一天"),
+                    Words::new("move this run and the following ones", "请移动这一次及之后的运行"),
+                ));
+            }
+            _ => start,
+        };
+        let time = split(zone.wall(self.new_time)).1;
+        moved.start_time = zone.instant_of(start * super::civil::DAY + time);
+        Ok(moved)
+    }
+
+    /// Whether another day means anything at this level.
+    fn check_days(&self, repeat: &Repeat, from: Day, to: Day) -> Result<(), Refusal> {
+        if from == to {
+            return Ok(());
+        }
+        let several_days = repeat.repeat_days.len() > 1;
+        let month = |day: Day| (date_of(day).0, date_of(day).1);
+        let monday = |day: Day| day - i64::from(weekday(day));
+        match repeat.repeat_level {
+            RepeatLevel::Day | RepeatLevel::Workday if repeat.repeat_interval == 1 => Err(Refusal::every_day_is_a_run()),
+            RepeatLevel::Workday if weekday(to) > 4 => Err(Refusal::because(
+                Words::new("that is not a working day", "那一天不是工作日"),
+                Words::new("choose a working day, or move only this run", "请选择工作日，或只移动这一次"),
+            )),
+            RepeatLevel::Week if several_days && repeat.repeat_interval > 1 && monday(from) != monday(to) => {
+                Err(Refusal::because(
+                    Words::new("one of several days of the week cannot go to another week", "一周多天的系列不能移到另一周"),
+                    Words::new("move only this run, or choose a day of the same week", "请只移动这一次，或选择同一周的日期"),
+                ))
+            }
+            RepeatLevel::Month if !repeat.repeat_days.is_empty() && month(from) != month(to) => Err(Refusal::because(
+                Words::new("a run of each month cannot be moved into another month", "每月的运行不能移到另一个月"),
+                Words::new("move only this run, or choose a day of the same month", "请只移动这一次，或选择同月的日期"),
+            )),
+            RepeatLevel::Year if date_of(from).0 != date_of(to).0 => Err(Refusal::because(
+                Words::new("a run of each year cannot be moved into another year", "每年的运行不能移到另一年"),
+                Words::new("move only this run", "请只移动这一次"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// How many of the counted runs stay with the old schedule.
+    fn runs_before(&self, repeat: &Repeat) -> Result<u32, Refusal> {
+        let start = repeat.start_time;
+        let plan =
+            Schedule::Repeat(repeat.clone()).plan(self.zones, start).map_err(|error| Refusal::of(&error))?;
+        let mut before = 0;
+        let mut after = start.plus_millis(-1);
+        while let Some(run) = plan.next_after(after).filter(|run| *run < self.planned) {
+            before += 1;
+            after = run;
+        }
+        Ok(before)
     }
 }
 
-fn not_planned(error: &ScheduleError) -> Refusal {
-    Refusal::because(error.words(), Words::new("edit the schedule", "请编辑该调度"))
+/// The named days with one in place of another.
+fn replaced_days(repeat: &Repeat, from: Day, to: Day) -> Result<Vec<i8>, Refusal> {
+    if from == to || repeat.repeat_days.is_empty() {
+        return Ok(repeat.repeat_days.clone());
+    }
+    // The ways in which a day can be named, in the order in which they are looked for.
+    let names = |day: Day| -> Vec<i8> {
+        let (year, month, date) = date_of(day);
+        match repeat.repeat_level {
+            RepeatLevel::Week => vec![weekday(day) as i8 + 1],
+            _ => vec![date as i8, date as i8 - days_in_month(year, month) as i8 - 1],
+        }
+    };
+    let new_names = names(to);
+    if new_names.iter().any(|name| repeat.repeat_days.contains(name)) {
+        return Err(Refusal::already_a_run());
+    }
+    let named = names(from).into_iter().zip(new_names).find(|(old, _)| repeat.repeat_days.contains(old));
+    let Some((old, new)) = named else {
+        return Err(Refusal::because(
+            Words::new(
+                "this first run is at the start of the series, on a day that the series does not name",
+                "这是系列的首次运行，当天不在系列所选的日期中",
+            ),
+            Words::new("move only this run, or edit the schedule", "请只移动这一次，或直接编辑调度"),
+        ));
+    };
+    Ok(repeat.repeat_days.iter().map(|day| if *day == old { new } else { *day }).collect())
+}
+
+fn no_times() -> Refusal {
+    Refusal::because(
+        Words::new("this schedule plans no times", "该调度没有计划时间"),
+        Words::new("edit the schedule", "请编辑该调度"),
+    )
+}
+
+impl Refusal {
+    pub(crate) fn because(reason: Words, instead: Words) -> Refusal {
+        Refusal { reason, instead }
+    }
+
+    pub(crate) fn of(error: &ScheduleError) -> Refusal {
+        Refusal::because(error.words(), Words::new("edit the schedule", "请编辑该调度"))
+    }
+
+    pub(crate) fn every_day_is_a_run() -> Refusal {
+        Refusal::because(
+            Words::new("every day is a run already, so another day would change nothing", "每天都会运行，换一天没有意义"),
+            Words::new(
+                "choose another time of the same day, or move only this run",
+                "请选择同一天的其他时间，或只移动这一次",
+            ),
+        )
+    }
+
+    pub(crate) fn already_a_run() -> Refusal {
+        Refusal::because(
+            Words::new("there is a run of this series on that day already", "该系列在那一天已有运行"),
+            Words::new("choose another day, or move only this run", "请选择其他日期，或只移动这一次"),
+        )
+    }
 }

@@ -179,7 +179,10 @@ impl CompiledTiming {
                     self.extra.push(Occurrence { planned: at, due, origin: OccurrenceOrigin::Added, shifts });
                 }
                 Exception::Added { .. } => self.lapsed.push(*exception),
-                Exception::Skip { planned } | Exception::MoveTo { planned, .. } if !self.plan.plans(planned) => {
+                // Skipping or moving a run that the next one waits for would end the chain of runs.
+                Exception::Skip { planned } | Exception::MoveTo { planned, .. }
+                    if self.plan.waits_for_the_last_run() || !self.plan.plans(planned) =>
+                {
                     self.lapsed.push(*exception);
                 }
                 Exception::Skip { planned } => {

@@ -140,6 +140,20 @@ impl Zone {
         at.millis() + self.offset_millis(at)
     }
 
+    /// The instant that the wall clock shows so: the first of two, and later by the gap where
+    /// the clocks skip it.
+    pub(crate) fn instant_of(&self, wall: Wall) -> Timestamp {
+        struct Only(Wall);
+        impl WallTimes for Only {
+            fn at_or_after(&self, from: Wall) -> Option<Wall> {
+                Some(self.0).filter(|wall| *wall >= from)
+            }
+        }
+        let reading = Reading::Fixed { gap: DstGap::Shift, overlap: DstOverlap::First };
+        let found = self.first_after(wall - 2 * DAY, &Only(wall), reading);
+        Timestamp::from_millis(found.unwrap_or(wall))
+    }
+
     /// RFC 3339 with the offset, seconds always, milliseconds only where there are some.
     pub fn rfc3339(&self, at: Timestamp) -> String {
         let offset = self.offset_millis(at);

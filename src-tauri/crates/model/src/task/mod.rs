@@ -35,7 +35,7 @@ pub enum StopCause {
 }
 
 /// How far stopping has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum StopStage {
     Asked,
@@ -256,7 +256,7 @@ impl Step {
             }
             TaskEvent::Push => self.task.pushed_at = Some(at),
             TaskEvent::Start => self.task.started_at = Some(at),
-            TaskEvent::Overrun => self.task.deadline_at = None,
+            TaskEvent::PassDeadline => self.task.deadline_at = None,
             _ => {
                 self.task.finished_at = Some(at);
                 self.task.deadline_at = None;

@@ -52,7 +52,7 @@ pub enum TaskEvent {
     Succeed,
     Fail,
     /// Its time is up and it still runs.
-    Overrun,
+    PassDeadline,
     /// Its executor is gone.
     Lose,
     /// No executor came for it.
@@ -133,13 +133,13 @@ impl TaskState {
             (Pushed, Start) => Running,
             (Pushed, NeverStarted) => PushTimeout,
 
-            (Running, TaskEvent::Overrun) => TaskState::Overrun,
+            (Running, PassDeadline) => Overrun,
 
-            (Pushed | Running | TaskState::Overrun, Succeed) => Succeeded,
-            (Pushed | Running | TaskState::Overrun, Fail) => Failed,
-            (Pushed | Running | TaskState::Overrun, Lose) => ExecutorLost,
+            (Pushed | Running | Overrun, Succeed) => Succeeded,
+            (Pushed | Running | Overrun, Fail) => Failed,
+            (Pushed | Running | Overrun, Lose) => ExecutorLost,
 
-            (Waiting | Ready | Pushed | Running | TaskState::Overrun, Cancel) => Cancelled,
+            (Waiting | Ready | Pushed | Running | Overrun, Cancel) => Cancelled,
 
             (Failed | ReadyTimeout | PushTimeout | ExecutorLost, Retry | RunAgain) => Waiting,
             (Cancelled, RunAgain) => Waiting,
@@ -258,7 +258,7 @@ impl TaskEvent {
             Start,
             Succeed,
             Fail,
-            Overrun,
+            PassDeadline,
             Lose,
             NoExecutor,
             NeverStarted,

@@ -3,6 +3,7 @@
 //! `parse` turns text into fields and says where it is wrong, `next` steps through the times,
 //! `words` says in a sentence what was understood. The clock changes are the zone's part.
 
+mod edit;
 mod next;
 mod parse;
 mod words;

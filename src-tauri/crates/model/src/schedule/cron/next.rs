@@ -100,12 +100,6 @@ impl CronTimes {
         };
         Some(i64::from(hour) * HOUR + i64::from(minute) * MINUTE + i64::from(second) * SECOND)
     }
-
-    /// The only time of day, if there is but one.
-    pub(crate) fn only_time_of_day(&self) -> Option<i64> {
-        let one = |mask: u64| (mask.count_ones() == 1).then(|| i64::from(mask.trailing_zeros()));
-        Some(one(u64::from(self.hours))? * HOUR + one(self.minutes)? * MINUTE + one(self.seconds)? * SECOND)
-    }
 }
 
 fn days_up_to(last: u32) -> u32 {

@@ -150,6 +150,15 @@ pub(crate) fn parse(text: &str, dialect: Option<Dialect>) -> Result<Parsed, Sche
     read(&fields, dialect, whole)
 }
 
+/// The expression with `@daily` and its kin written out.
+pub(crate) fn canonical(text: &str) -> String {
+    let name = text.trim();
+    match spelled_out(name, (0, 0)) {
+        Ok(fields) => fields.to_owned(),
+        Err(_) => text.to_owned(),
+    }
+}
+
 fn plural(n: usize) -> &'static str {
     if n == 1 { "field" } else { "fields" }
 }

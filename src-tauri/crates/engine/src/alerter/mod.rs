@@ -1,0 +1,174 @@
+//! Makes alarms of what went wrong.
+//!
+//! Officers write incidents with the steps that saw them; the alerter reads each once, and writes
+//! alarms and the place it has read to together. It notifies nobody: channels do, and the console
+//! sees alarms like anything else.
+
+pub mod rules;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use campanile_coord::Bell;
+use campanile_model::alarm::{Alarm, AlarmRule, AlarmState, Sighting};
+use campanile_model::task::IncidentKind;
+use campanile_model::{JobId, Lane, Timestamp};
+use campanile_store::{Lead, Taken};
+
+use crate::events::Topic;
+use crate::officer::{Officer, Pass, PassError};
+use crate::shared::Shared;
+
+/// Incidents read at once.
+const BATCH: usize = 500;
+
+/// Between two looks at the lanes.
+const LANES_EVERY: Duration = Duration::from_secs(30);
+
+/// A job that has been removed has no name any more.
+const REMOVED: &str = "(removed)";
+
+pub struct Alerter {
+    shared: Arc<Shared>,
+    lead: Lead,
+    lanes_at: Option<Timestamp>,
+}
+
+/// Alarms on their way to being written, by what makes two sightings one alarm.
+#[derive(Default)]
+struct Desk(HashMap<(AlarmRule, String), Alarm>);
+
+impl Alerter {
+    pub fn new(shared: Arc<Shared>, lead: Lead) -> Alerter {
+        Alerter { shared, lead, lanes_at: None }
+    }
+
+    /// The incidents since the last pass, as alarms.
+    async fn read_incidents(&mut self, now: Timestamp) -> Result<usize, PassError> {
+        let incidents = self.shared.store.new_incidents(BATCH).await?;
+        let Some(mark) = incidents.last().map(|incident| incident.seq) else { return Ok(0) };
+        let mut ids: Vec<JobId> = incidents.iter().map(|incident| incident.job).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let names: HashMap<JobId, String> =
+            self.shared.store.jobs(&ids).await?.into_iter().map(|job| (job.id, job.spec.name)).collect();
+        let name = |job: &JobId| names.get(job).map_or(REMOVED, String::as_str);
+
+        let mut wanted: Vec<(AlarmRule, String)> = Vec::new();
+        for incident in &incidents {
+            let subject = rules::subject(name(&incident.job));
+            match incident.kind {
+                IncidentKind::InstanceSucceeded => {
+                    wanted.extend(rules::ENDED_BY_SUCCESS.map(|rule| (rule, subject.clone())));
+                }
+                _ => wanted.extend(
+                    rules::sighting(incident, name(&incident.job)).map(|sighting| (sighting.rule, sighting.subject)),
+                ),
+            }
+        }
+        let mut desk = self.latest(wanted).await?;
+        let mut changed = Vec::new();
+        for incident in &incidents {
+            match rules::sighting(incident, name(&incident.job)) {
+                Some(sighting) => changed.push(self.sight(&mut desk, sighting, now)),
+                None => {
+                    let subject = rules::subject(name(&incident.job));
+                    for rule in rules::ENDED_BY_SUCCESS {
+                        changed.extend(desk.end((rule, subject.clone()), incident.at));
+                    }
+                }
+            }
+        }
+        self.write(&desk, changed, Some(mark), now).await?;
+        Ok(incidents.len())
+    }
+
+    async fn look_at_lanes(&mut self, now: Timestamp) -> Result<(), PassError> {
+        let depths = self.shared.store.lane_depths().await?;
+        let wanted = Lane::ALL.map(|lane| (AlarmRule::LaneDepth, rules::lane_subject(lane)));
+        let mut desk = self.latest(wanted.to_vec()).await?;
+        let mut changed = Vec::new();
+        for depth in &depths {
+            match rules::lane_sighting(depth, now) {
+                Some(sighting) => changed.push(self.sight(&mut desk, sighting, now)),
+                None => changed.extend(desk.end((AlarmRule::LaneDepth, rules::lane_subject(depth.lane)), now)),
+            }
+        }
+        self.write(&desk, changed, None, now).await
+    }
+
+    async fn latest(&self, mut wanted: Vec<(AlarmRule, String)>) -> Result<Desk, PassError> {
+        wanted.sort_by(|a, b| (a.0.name(), &a.1).cmp(&(b.0.name(), &b.1)));
+        wanted.dedup();
+        let alarms = self.shared.store.latest_alarms(&wanted).await?;
+        Ok(Desk(alarms.into_iter().map(|alarm| ((alarm.rule, alarm.subject.clone()), alarm)).collect()))
+    }
+
+    fn sight(&self, desk: &mut Desk, sighting: Sighting, now: Timestamp) -> (AlarmRule, String) {
+        let key = (sighting.rule, sighting.subject.clone());
+        let latest = desk.0.remove(&key);
+        let alarm = Alarm::sighted(latest, sighting, self.shared.dice.alarm_id(now));
+        desk.0.insert(key.clone(), rules::judged(alarm));
+        key
+    }
+
+    async fn write(
+        &self,
+        desk: &Desk,
+        mut changed: Vec<(AlarmRule, String)>,
+        mark: Option<i64>,
+        now: Timestamp,
+    ) -> Result<(), PassError> {
+        changed.sort_by(|a, b| (a.0.name(), &a.1).cmp(&(b.0.name(), &b.1)));
+        changed.dedup();
+        let alarms: Vec<Alarm> = changed.iter().filter_map(|key| desk.0.get(key)).cloned().collect();
+        if alarms.is_empty() && mark.is_none() {
+            return Ok(());
+        }
+        // Lost against someone who acknowledged meanwhile: the next pass reads again, from the same mark.
+        if self.shared.store.put_alarms(&self.lead, &alarms, mark).await? == Taken::Lost {
+            self.shared.coord.ring(Bell::Alerter);
+        } else if !alarms.is_empty() {
+            self.shared.events.say(Topic::Alarms, now);
+        }
+        Ok(())
+    }
+}
+
+impl Desk {
+    /// Resolves it where it is open.
+    fn end(&mut self, key: (AlarmRule, String), at: Timestamp) -> Option<(AlarmRule, String)> {
+        let alarm = self.0.remove(&key)?;
+        let open = alarm.state != AlarmState::Resolved;
+        self.0.insert(key.clone(), if open { alarm.resolve(at) } else { alarm });
+        open.then_some(key)
+    }
+}
+
+#[async_trait]
+impl Officer for Alerter {
+    fn name(&self) -> &'static str {
+        "alerter"
+    }
+
+    fn bell(&self) -> Bell {
+        Bell::Alerter
+    }
+
+    fn patience(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
+    async fn pass(&mut self, now: Timestamp) -> Result<Pass, PassError> {
+        let did = self.read_incidents(now).await?;
+        // A clock that was set back must not keep the lanes from being looked at.
+        let looked = self.lanes_at.is_some_and(|at| at <= now && now.since(at) < LANES_EVERY);
+        if !looked {
+            self.look_at_lanes(now).await?;
+            self.lanes_at = Some(now);
+        }
+        Ok(Pass { did, again: did == BATCH, next: None })
+    }
+}

@@ -1,0 +1,134 @@
+//! Which incident is an alarm, and how bad. Pure.
+
+use campanile_model::alarm::{Alarm, AlarmRule, Severity, Sighting};
+use campanile_model::task::{Incident, IncidentKind};
+use campanile_model::{Lane, Timestamp, Words};
+use campanile_store::LaneDepth;
+
+/// Sightings in a row that make some rules critical.
+const IN_A_ROW: u32 = 3;
+
+/// What an incident is a sighting of; `job` is the job's name.
+pub fn sighting(incident: &Incident, job: &str) -> Option<Sighting> {
+    let executor = incident.executor.as_deref().unwrap_or("-");
+    let cause = incident.failure.as_ref().map(|failure| failure.message.clone()).unwrap_or_default();
+    let because = |en: String, zh: String| match cause.en.is_empty() {
+        true => Words::new(en, zh),
+        false => Words::new(format!("{en}: {}", cause.en), format!("{zh}：{}", cause.zh)),
+    };
+    let (rule, severity, message) = match incident.kind {
+        IncidentKind::ReadyTimeout => (
+            AlarmRule::ReadyTimeout,
+            Severity::Warning,
+            because(format!("a task of {job} found no executor"), format!("任务 {job} 没有可用的执行器")),
+        ),
+        IncidentKind::PushTimeout => (
+            AlarmRule::PushTimeout,
+            Severity::Warning,
+            because(format!("a task of {job} was pushed and never started"), format!("任务 {job} 下发后未开始执行")),
+        ),
+        IncidentKind::ExecutorLost => (
+            AlarmRule::ExecutorLost,
+            Severity::Warning,
+            Words::new(
+                format!("executor {executor} was lost with a task of {job}"),
+                format!("执行器 {executor} 失联，其上有任务 {job} 的作业"),
+            ),
+        ),
+        IncidentKind::Overran => (
+            AlarmRule::Overran,
+            Severity::Warning,
+            Words::new(format!("a task of {job} runs past its timeout"), format!("任务 {job} 的作业运行超时")),
+        ),
+        IncidentKind::SystemFailure => (
+            AlarmRule::SystemFailure,
+            Severity::Emergency,
+            because(format!("{job} met a failure of its system"), format!("任务 {job} 遇到系统级故障")),
+        ),
+        IncidentKind::InstanceFailed => (
+            AlarmRule::InstanceFailed,
+            Severity::Warning,
+            because(format!("{job} failed"), format!("任务 {job} 运行失败")),
+        ),
+        IncidentKind::FiringMissed => (
+            AlarmRule::FiringMissed,
+            Severity::Warning,
+            Words::new(format!("{job} missed a firing"), format!("任务 {job} 错过了执行时间")),
+        ),
+        IncidentKind::InstanceSucceeded => return None,
+    };
+    Some(Sighting { rule, severity, subject: subject(job), job: Some(incident.job), message, at: incident.at })
+}
+
+pub fn subject(job: &str) -> String {
+    format!("job:{job}")
+}
+
+/// The rules that a run which succeeds puts an end to.
+pub const ENDED_BY_SUCCESS: [AlarmRule; 7] = [
+    AlarmRule::ReadyTimeout,
+    AlarmRule::PushTimeout,
+    AlarmRule::ExecutorLost,
+    AlarmRule::Overran,
+    AlarmRule::SystemFailure,
+    AlarmRule::InstanceFailed,
+    AlarmRule::FiringMissed,
+];
+
+/// A third sighting in a row is critical.
+#[must_use]
+pub fn judged(mut alarm: Alarm) -> Alarm {
+    if alarm.streak >= IN_A_ROW && alarm.severity < Severity::Critical {
+        alarm.severity = Severity::Critical;
+        alarm.state = campanile_model::alarm::AlarmState::Firing;
+    }
+    alarm
+}
+
+/// How deep a lane may be.
+const DEEP: u64 = 1000;
+const DEEP_IMMEDIATE: u64 = 100;
+
+/// A lane that is too deep.
+pub fn lane_sighting(depth: &LaneDepth, now: Timestamp) -> Option<Sighting> {
+    let name = depth.lane.name();
+    let severity = match depth.lane {
+        Lane::Immediate if depth.depth > DEEP_IMMEDIATE => Severity::Emergency,
+        _ if depth.depth > DEEP => Severity::Warning,
+        _ => return None,
+    };
+    Some(Sighting {
+        rule: AlarmRule::LaneDepth,
+        severity,
+        subject: lane_subject(depth.lane),
+        job: None,
+        message: Words::new(
+            format!("{} tasks wait in lane {name}", depth.depth),
+            format!("{} 通道中有 {} 个作业在等待", name, depth.depth),
+        ),
+        at: now,
+    })
+}
+
+pub fn lane_subject(lane: Lane) -> String {
+    format!("lane:{}", lane.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lane_is_too_deep_above_a_thousand_and_the_first_above_a_hundred() {
+        let table = [
+            (Lane::Normal, 1000, None),
+            (Lane::Normal, 1001, Some(Severity::Warning)),
+            (Lane::Immediate, 100, None),
+            (Lane::Immediate, 101, Some(Severity::Emergency)),
+        ];
+        for (lane, depth, severity) in table {
+            let seen = lane_sighting(&LaneDepth { lane, depth, oldest_ready_at: None }, Timestamp::EPOCH);
+            assert_eq!(seen.map(|seen| seen.severity), severity, "{depth} in {lane:?}");
+        }
+    }
+}

@@ -1,0 +1,392 @@
+//! What each request changes, decided on what is there now.
+
+use std::collections::HashSet;
+
+use campanile_model::alarm::AlarmState;
+use campanile_model::instance::{Instance, InstanceMove, InstanceState, Origin};
+use campanile_model::job::{Job, Overlap};
+use campanile_model::request::{Answer, Ask, AuditEntry, Done, Hold, Request, SaveJob};
+use campanile_model::task::{StopCause, TaskState};
+use campanile_model::timeline::Timeline;
+use campanile_model::{AlarmId, Code, Fault, InstanceId, JobId, Timestamp, job_check};
+use campanile_store::{CarriedOut, Change, StoreError};
+use serde_json::{Map, Value, json};
+
+use crate::dispatcher::outcome;
+use crate::launcher::{TimelineError, versions_since};
+use crate::monitor::stopping;
+use crate::shared::{HOLD, Shared};
+
+#[derive(Debug)]
+pub enum CarryError {
+    Store(StoreError),
+    Refused(Box<Fault>),
+}
+
+impl CarryError {
+    pub fn refused(fault: Fault) -> CarryError {
+        CarryError::Refused(Box::new(fault))
+    }
+}
+
+impl From<StoreError> for CarryError {
+    fn from(error: StoreError) -> CarryError {
+        CarryError::Store(error)
+    }
+}
+
+impl From<Fault> for CarryError {
+    fn from(fault: Fault) -> CarryError {
+        CarryError::refused(fault)
+    }
+}
+
+type Result<T> = std::result::Result<T, CarryError>;
+
+/// What a request comes to, before it is written.
+struct Draft<'a> {
+    shared: &'a Shared,
+    request: &'a Request,
+    now: Timestamp,
+    changes: Vec<Change>,
+    done: Done,
+    audit: Vec<AuditEntry>,
+}
+
+pub async fn carry(shared: &Shared, request: &Request, now: Timestamp) -> Result<CarriedOut> {
+    let mut draft = Draft { shared, request, now, changes: Vec::new(), done: Done::default(), audit: Vec::new() };
+    match &request.ask {
+        Ask::SaveJobs { jobs } => draft.save_jobs(jobs).await?,
+        Ask::RemoveJobs { jobs } => draft.remove_jobs(jobs).await?,
+        Ask::PauseJobs { jobs } => draft.pause_jobs(jobs, true).await?,
+        Ask::ResumeJobs { jobs } => draft.pause_jobs(jobs, false).await?,
+        Ask::RunJobs { jobs, parameters, beside, repeats } => {
+            draft.run_jobs(jobs, parameters.as_ref(), *beside, *repeats).await?;
+        }
+        Ask::CancelInstance { instance } => draft.cancel_instance(*instance).await?,
+        Ask::RetryInstance { instance } => draft.retry_instance(*instance).await?,
+        Ask::AcknowledgeAlarms { alarms, note } => draft.acknowledge(alarms, note).await?,
+        Ask::Hold { reason } => draft.hold(reason).await?,
+        Ask::Release => draft.release().await?,
+        Ask::Set { key, value } => draft.set(key, value).await?,
+    }
+    Ok(CarriedOut {
+        request: request.id,
+        changes: draft.changes,
+        answer: Answer::Done(draft.done),
+        audit: draft.audit,
+    })
+}
+
+impl Draft<'_> {
+    async fn save_jobs(&mut self, jobs: &[SaveJob]) -> Result<()> {
+        let mut names = HashSet::new();
+        for save in jobs {
+            let spec = &save.spec;
+            if let Some(fault) = job_check::check(spec, &self.shared.zones, self.now).into_iter().next() {
+                return Err(fault.into());
+            }
+            if !names.insert(spec.name.as_str()) {
+                return Err(Code::JobNameTaken.fault().with("job", &spec.name).at("name").into());
+            }
+            let namesake = self.shared.store.job_named(&spec.name).await?;
+            if let Some(other) = &namesake
+                && save.job != Some(other.id)
+            {
+                return Err(Code::JobNameTaken.fault().with("job", &spec.name).at("name").into());
+            }
+            match save.job {
+                None => self.create(save).await?,
+                Some(id) => self.change(id, save).await?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn create(&mut self, save: &SaveJob) -> Result<()> {
+        let mut spec = save.spec.clone();
+        spec.schedule = spec.schedule.anchored(self.now);
+        let mut job = Job {
+            id: self.shared.dice.job_id(self.now),
+            spec,
+            version: 1,
+            saved_at: self.now,
+            // A time that falls on this very moment still comes.
+            fired_through: self.now.plus_millis(-1),
+            next_due: None,
+            paused: false,
+            last_final_at: None,
+        };
+        job.next_due = self.next_due(&job, None).await?;
+        self.note(&job.spec.name, None, Some(spec_of(&job)));
+        self.done.jobs.push(job.id);
+        self.done.changed += 1;
+        self.changes.push(Change::PutJob { job, seen_version: None, by: self.request.who.name.clone() });
+        Ok(())
+    }
+
+    async fn change(&mut self, id: JobId, save: &SaveJob) -> Result<()> {
+        let before = self.job(id).await?;
+        if let Some(seen) = save.seen_version
+            && seen != before.version
+        {
+            let fault = Code::JobChanged.fault().with("job", &before.spec.name).with("version", before.version);
+            return Err(fault.into());
+        }
+        self.done.jobs.push(id);
+        let mut spec = save.spec.clone();
+        spec.schedule = spec.schedule.anchored(self.now);
+        if spec == before.spec {
+            return Ok(());
+        }
+        let mut job = before.clone();
+        job.spec = spec;
+        job.version = before.version + 1;
+        job.saved_at = self.now;
+        job.next_due = self.next_due(&job, Some(&before)).await?;
+        self.note(&job.spec.name, Some(spec_of(&before)), Some(spec_of(&job)));
+        self.done.changed += 1;
+        let seen_version = Some(before.version);
+        self.changes.push(Change::PutJob { job, seen_version, by: self.request.who.name.clone() });
+        Ok(())
+    }
+
+    /// When the job in its new form fires next; times of the form before it that have come already still count.
+    async fn next_due(&self, job: &Job, before: Option<&Job>) -> Result<Option<Timestamp>> {
+        let store = self.shared.store.as_ref();
+        let mut versions = vec![job.as_version()];
+        if let Some(before) = before
+            && campanile_model::timeline::needs_earlier(&versions[0], job.fired_through)
+        {
+            versions.extend(versions_since(store, before.as_version(), job.fired_through).await?);
+        }
+        let timeline = Timeline::new(&versions, &self.shared.zones)
+            .map_err(TimelineError::from)
+            .map_err(|error| Code::ScheduleInvalid.fault().with("reason", error))?;
+        Ok(timeline.next_due(job.fired_through))
+    }
+
+    async fn remove_jobs(&mut self, jobs: &[JobId]) -> Result<()> {
+        for id in jobs {
+            let job = self.job(*id).await?;
+            self.note(&job.spec.name, Some(spec_of(&job)), None);
+            self.changes.push(Change::RemoveJob(*id));
+            self.done.jobs.push(*id);
+            self.done.changed += 1;
+        }
+        // What has not begun goes with its job; what runs may finish.
+        for (_, instance, state) in self.shared.store.unfinished(jobs).await? {
+            if state == InstanceState::Waiting {
+                self.stop(instance).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn pause_jobs(&mut self, jobs: &[JobId], paused: bool) -> Result<()> {
+        for id in jobs {
+            let job = self.job(*id).await?;
+            self.done.jobs.push(*id);
+            if job.paused == paused {
+                continue;
+            }
+            self.note(&job.spec.name, Some(json!({"paused": job.paused})), Some(json!({"paused": paused})));
+            self.changes.push(Change::PauseJob { job: *id, paused });
+            self.done.changed += 1;
+        }
+        Ok(())
+    }
+
+    async fn run_jobs(
+        &mut self,
+        jobs: &[JobId],
+        parameters: Option<&Map<String, Value>>,
+        beside: bool,
+        repeats: Option<InstanceId>,
+    ) -> Result<()> {
+        for id in jobs {
+            let job = self.job(*id).await?;
+            let waiting = self.shared.store.unfinished(&[*id]).await?;
+            let beside = beside || job.spec.overlap == Overlap::Allow;
+            // One runs, one waits: a further one would be skipped, and the person is told so.
+            let full = match job.spec.overlap {
+                _ if beside => false,
+                Overlap::Skip => !waiting.is_empty(),
+                Overlap::Queue => waiting.len() > 1,
+                Overlap::Allow | Overlap::Replace => false,
+            };
+            if full {
+                let reason = format!("{} has an earlier run that has not ended; choose 'run beside'", job.spec.name);
+                return Err(Code::BadRequest.fault().with("reason", reason).at("beside").into());
+            }
+            let merged = parameters.map(|own| {
+                let mut merged = job.spec.parameters.clone();
+                merged.extend(own.clone());
+                Value::Object(merged).to_string()
+            });
+            let instance = self.shared.dice.instance_id(self.now);
+            // The key is the request's: carried out twice it runs once.
+            let made = Instance {
+                id: instance,
+                job: job.id,
+                version: job.version,
+                origin: Origin::Manual,
+                key: self.request.id.to_string(),
+                planned: self.request.asked_at,
+                due: self.request.asked_at,
+                not_before: self.now,
+                reason: None,
+                created: self.now,
+                state: InstanceState::Waiting,
+                beside,
+                replaces: !beside && job.spec.overlap == Overlap::Replace,
+                lane: job.spec.priority,
+                parameters: merged,
+                repeats,
+                asked_by: Some(self.request.who.name.clone()),
+                assigned_at: None,
+                started_at: None,
+                finished_at: None,
+                result: None,
+            };
+            self.note(&job.spec.name, None, Some(json!({"instance": instance, "parameters": parameters})));
+            self.changes.push(Change::PutInstance(made));
+            self.done.jobs.push(job.id);
+            self.done.instances.push(instance);
+            self.done.changed += 1;
+        }
+        Ok(())
+    }
+
+    async fn cancel_instance(&mut self, id: InstanceId) -> Result<()> {
+        let instance = self.instance(id).await?;
+        if instance.state.is_final() {
+            return Err(Code::InstanceFinal.fault().with("instance", id).with("state", instance.state).into());
+        }
+        self.stop(id).await?;
+        self.note(&format!("instance:{id}"), Some(json!({"state": instance.state})), None);
+        self.done.instances.push(id);
+        Ok(())
+    }
+
+    /// Ends what has not begun, and asks executors to stop what has.
+    async fn stop(&mut self, instance: InstanceId) -> Result<()> {
+        let tasks = self.shared.store.tasks_of(instance).await?;
+        if tasks.is_empty() {
+            let ended = InstanceMove { instance, to: InstanceState::Cancelled, at: self.now, result: None };
+            self.changes.push(Change::EndUnassigned(ended));
+            self.done.changed += 1;
+        }
+        for task in tasks {
+            if let Some(step) = stopping::ask(task, StopCause::Operator, self.now) {
+                self.changes.push(Change::Step(step));
+                self.done.changed += 1;
+            }
+        }
+        Ok(())
+    }
+
+    async fn retry_instance(&mut self, id: InstanceId) -> Result<()> {
+        let instance = self.instance(id).await?;
+        if !matches!(instance.state, InstanceState::Failed | InstanceState::Cancelled) {
+            let fault = Code::InstanceNotFinal.fault().with("instance", id).with("state", instance.state);
+            return Err(fault.into());
+        }
+        for task in self.shared.store.tasks_of(id).await? {
+            if !task.state().is_final() || task.state() == TaskState::Succeeded {
+                continue;
+            }
+            let state = task.state();
+            let step = outcome::run_again(task, &self.request.who.name, self.now)
+                .map_err(|illegal| Code::TaskIllegal.fault().with("task", id).with("state", illegal.from))?;
+            self.note(&format!("task:{}", step.task().id), Some(json!({"state": state})), None);
+            self.changes.push(Change::Step(step));
+            self.done.changed += 1;
+        }
+        if self.done.changed == 0 {
+            let fault = Code::InstanceFinal.fault().with("instance", id).with("state", instance.state);
+            return Err(fault.into());
+        }
+        self.done.instances.push(id);
+        Ok(())
+    }
+
+    async fn acknowledge(&mut self, alarms: &[AlarmId], note: &str) -> Result<()> {
+        let note = note.trim();
+        if note.is_empty() {
+            return Err(Code::NoteMissing.fault().at("note").into());
+        }
+        let found = self.shared.store.alarms(alarms).await?;
+        if let Some(missing) = alarms.iter().find(|id| !found.iter().any(|alarm| alarm.id == **id)) {
+            return Err(Code::AlarmNotFound.fault().with("alarm", missing).into());
+        }
+        for alarm in found {
+            if alarm.state != AlarmState::Firing {
+                continue;
+            }
+            let id = alarm.id;
+            self.note(&format!("alarm:{id}"), Some(json!({"state": alarm.state})), Some(json!({"note": note})));
+            self.changes.push(Change::PutAlarm(alarm.acknowledge(&self.request.who.name, note, self.now)));
+            self.done.changed += 1;
+        }
+        Ok(())
+    }
+
+    async fn hold(&mut self, reason: &str) -> Result<()> {
+        let reason = reason.trim();
+        if reason.is_empty() {
+            return Err(Code::HoldNeedsReason.fault().at("reason").into());
+        }
+        let before = self.shared.hold().await?;
+        let hold = Hold { by: self.request.who.name.clone(), reason: reason.to_owned(), since: self.now };
+        self.put(HOLD, json!(before), json!(hold));
+        Ok(())
+    }
+
+    async fn release(&mut self) -> Result<()> {
+        if let Some(before) = self.shared.hold().await? {
+            self.put(HOLD, json!(before), Value::Null);
+        }
+        Ok(())
+    }
+
+    async fn set(&mut self, key: &str, value: &Value) -> Result<()> {
+        if key == HOLD || key.is_empty() || key.len() > 100 {
+            return Err(Code::BadRequest.fault().with("reason", format!("'{key}' is not a setting")).at("key").into());
+        }
+        let before = self.shared.store.setting(key).await?;
+        self.put(key, json!(before), value.clone());
+        Ok(())
+    }
+
+    fn put(&mut self, key: &str, before: Value, after: Value) {
+        self.note(&format!("setting:{key}"), Some(before), Some(after.clone()));
+        self.changes.push(Change::Set { key: key.to_owned(), value: after });
+        self.done.changed += 1;
+    }
+
+    fn note(&mut self, subject: &str, before: Option<Value>, after: Option<Value>) {
+        self.audit.push(AuditEntry {
+            at: self.now,
+            who: self.request.who.name.clone(),
+            action: self.request.ask.name().to_owned(),
+            subject: subject.to_owned(),
+            before,
+            after,
+        });
+    }
+
+    async fn job(&self, id: JobId) -> Result<Job> {
+        let found = self.shared.store.jobs(&[id]).await?.into_iter().next();
+        found.ok_or_else(|| Code::JobNotFound.fault().with("job", id).into())
+    }
+
+    async fn instance(&self, id: InstanceId) -> Result<Instance> {
+        let found = self.shared.store.instances(&[id]).await?.into_iter().next();
+        found.ok_or_else(|| Code::InstanceNotFound.fault().with("instance", id).into())
+    }
+}
+
+fn spec_of(job: &Job) -> Value {
+    serde_json::to_value(&job.spec).unwrap_or(Value::Null)
+}

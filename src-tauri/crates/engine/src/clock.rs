@@ -1,0 +1,39 @@
+//! The only way time enters the engine.
+
+use async_trait::async_trait;
+use campanile_model::Timestamp;
+
+#[async_trait]
+pub trait Clock: Send + Sync {
+    fn now(&self) -> Timestamp;
+
+    /// Returns at once if `deadline` has passed.
+    async fn sleep_until(&self, deadline: Timestamp);
+}
+
+/// The machine's clock.
+///
+/// Sleeps are cut into pieces of a second at most, so that a clock that is set, or a machine that
+/// wakes up, is noticed.
+pub struct SystemClock;
+
+const LONGEST_NAP_MS: i64 = 1000;
+
+#[async_trait]
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Timestamp::EPOCH + since_epoch
+    }
+
+    async fn sleep_until(&self, deadline: Timestamp) {
+        loop {
+            let left = deadline.millis() - self.now().millis();
+            if left <= 0 {
+                return;
+            }
+            let nap = left.min(LONGEST_NAP_MS).unsigned_abs();
+            tokio::time::sleep(std::time::Duration::from_millis(nap)).await;
+        }
+    }
+}

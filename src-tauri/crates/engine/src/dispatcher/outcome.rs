@@ -1,0 +1,244 @@
+//! What becomes of a task, and of its instance, when something happened to it. Pure.
+//!
+//! Each function carries a step along the table of states and adds what follows from it: the next
+//! attempt where the policy has one, the end of the instance where it has none, an incident for the
+//! alerter where something went wrong.
+
+use campanile_model::instance::{InstanceMove, InstanceState};
+use campanile_model::task::{
+    ExecutorRef, Illegal, Incident, IncidentKind, Step, StopCause, StopStage, Task, TaskEvent, TaskState,
+};
+use campanile_model::{Code, Failure, FailureClass, Lane, Timestamp, Words};
+
+/// A task that was lost this often before it had begun uses up retries like any other.
+const LOST_UNSTARTED_FREE: u32 = 5;
+
+pub fn due(task: Task, now: Timestamp) -> Result<Step, Illegal> {
+    let mut step = task.begin();
+    step.on(TaskEvent::Due, now, None)?;
+    Ok(step)
+}
+
+pub fn push(task: Task, executor: ExecutorRef, now: Timestamp) -> Result<Step, Illegal> {
+    let mut step = task.begin();
+    step.on(TaskEvent::Push, now, None)?;
+    let task = step.task_mut();
+    task.deadline_at = Some(now.plus_millis(task.limits.push_timeout_ms));
+    task.executor = Some(executor);
+    task.sequence = 0;
+    task.failure = None;
+    Ok(step)
+}
+
+pub fn start(step: &mut Step, now: Timestamp) -> Result<(), Illegal> {
+    step.on(TaskEvent::Start, now, None)?;
+    let task = step.task_mut();
+    task.deadline_at = task.limits.run_timeout_ms.map(|timeout| now.plus_millis(timeout));
+    // What was being taken back began all the same; it may go on.
+    if task.stop.as_ref().is_some_and(|stop| stop.cause == StopCause::Withdrawn) {
+        task.stop = None;
+    }
+    let instance = task.instance;
+    step.moves_instance(InstanceMove { instance, to: InstanceState::Running, at: now, result: None });
+    Ok(())
+}
+
+pub fn succeed(step: &mut Step, result: Option<String>, now: Timestamp) -> Result<(), Illegal> {
+    step.on(TaskEvent::Succeed, now, None)?;
+    let task = step.task_mut();
+    task.result.clone_from(&result);
+    task.stop = None;
+    let (job, instance) = (task.job, task.instance);
+    step.moves_instance(InstanceMove { instance, to: InstanceState::Succeeded, at: now, result });
+    step.notes(incident(IncidentKind::InstanceSucceeded, job, step.task(), now));
+    Ok(())
+}
+
+/// The executor says that it did not work out.
+pub fn fail(step: &mut Step, failure: Failure, now: Timestamp, jitter: f64) -> Result<(), Illegal> {
+    match step.task().stop.as_ref().map(|stop| stop.cause) {
+        Some(StopCause::Operator | StopCause::Replaced) => return cancel(step, now),
+        Some(StopCause::Overran) => return time_out(step, now, jitter),
+        Some(StopCause::Withdrawn) | None => {}
+    }
+    step.on(TaskEvent::Fail, now, Some(failure.message.clone()))?;
+    if failure.class == FailureClass::System {
+        step.notes(incident_with(IncidentKind::SystemFailure, step.task(), now, Some(failure.clone())));
+    }
+    settle(step, failure, now, jitter)
+}
+
+/// Stopped at its timeout.
+fn time_out(step: &mut Step, now: Timestamp, jitter: f64) -> Result<(), Illegal> {
+    let seconds = step.task().limits.run_timeout_ms.unwrap_or(0) / 1000;
+    let failure = failure_of(Code::TaskTimedOut, &[("seconds", &seconds.to_string())]);
+    step.on(TaskEvent::Fail, now, Some(failure.message.clone()))?;
+    settle(step, failure, now, jitter)
+}
+
+/// The executor says that it stopped it. Where nobody asked for that it is a failure.
+pub fn cancelled(step: &mut Step, now: Timestamp, jitter: f64) -> Result<(), Illegal> {
+    match step.task().stop.as_ref().map(|stop| stop.cause) {
+        Some(StopCause::Overran) => time_out(step, now, jitter),
+        Some(StopCause::Withdrawn) if step.task().state() == TaskState::Pushed => withdrawn(step, now, jitter),
+        Some(StopCause::Operator | StopCause::Replaced) => cancel(step, now),
+        Some(StopCause::Withdrawn) | None => {
+            let message = Words::new("the executor stopped it by itself", "执行器自行停止了它");
+            let failure = Failure { class: FailureClass::Transient, code: Code::TaskIllegal.as_str().to_owned(), message };
+            step.on(TaskEvent::Fail, now, Some(failure.message.clone()))?;
+            settle(step, failure, now, jitter)
+        }
+    }
+}
+
+/// Ends it, and its instance, for good.
+pub fn cancel(step: &mut Step, now: Timestamp) -> Result<(), Illegal> {
+    step.on(TaskEvent::Cancel, now, None)?;
+    let instance = step.task().instance;
+    step.moves_instance(InstanceMove { instance, to: InstanceState::Cancelled, at: now, result: None });
+    Ok(())
+}
+
+/// The executor says that it did not begin it.
+pub fn hand_back(step: &mut Step, reason: Words, now: Timestamp, jitter: f64) -> Result<(), Illegal> {
+    match step.task().stop.as_ref().map(|stop| stop.cause) {
+        Some(StopCause::Operator | StopCause::Replaced) => cancel(step, now),
+        Some(StopCause::Withdrawn) => withdrawn(step, now, jitter),
+        Some(StopCause::Overran) | None => step.on(TaskEvent::HandBack, now, Some(reason)),
+    }
+}
+
+/// It was taken back before it began.
+fn withdrawn(step: &mut Step, now: Timestamp, jitter: f64) -> Result<(), Illegal> {
+    let task = step.task();
+    let executor = task.executor.as_ref().map_or(String::new(), |executor| executor.name.clone());
+    let seconds = (task.limits.push_timeout_ms / 1000).to_string();
+    let failure = failure_of(Code::TaskPushTimeout, &[("executor", &executor), ("seconds", &seconds)]);
+    step.on(TaskEvent::NeverStarted, now, Some(failure.message.clone()))?;
+    step.notes(incident_with(IncidentKind::PushTimeout, step.task(), now, Some(failure.clone())));
+    settle(step, failure, now, jitter)
+}
+
+/// Nobody was there to take it.
+pub fn ready_timeout(task: Task, now: Timestamp, jitter: f64) -> Result<Step, Illegal> {
+    let mut step = task.begin();
+    let task = step.task();
+    let seconds = (task.limits.ready_timeout_ms / 1000).to_string();
+    let failure = failure_of(
+        Code::TaskReadyTimeout,
+        &[("group", &task.group), ("processor", &task.processor), ("seconds", &seconds)],
+    );
+    step.on(TaskEvent::NoExecutor, now, Some(failure.message.clone()))?;
+    step.notes(incident_with(IncidentKind::ReadyTimeout, step.task(), now, Some(failure.clone())));
+    settle(&mut step, failure, now, jitter)?;
+    Ok(step)
+}
+
+/// Its executor is gone.
+pub fn lose(task: Task, now: Timestamp, jitter: f64) -> Result<Step, Illegal> {
+    let mut step = task.begin();
+    let task = step.task();
+    // A task whose stop was asked is never retried by itself.
+    if task.stop.as_ref().is_some_and(|stop| matches!(stop.cause, StopCause::Operator | StopCause::Replaced)) {
+        cancel(&mut step, now)?;
+        return Ok(step);
+    }
+    let unstarted = task.state() == TaskState::Pushed;
+    let executor = task.executor.as_ref().map_or(String::new(), |executor| executor.name.clone());
+    let failure = failure_of(Code::TaskExecutorLost, &[("executor", &executor)]);
+    step.on(TaskEvent::Lose, now, Some(failure.message.clone()))?;
+    step.notes(incident_with(IncidentKind::ExecutorLost, step.task(), now, Some(failure.clone())));
+    if unstarted && step.task().lost_unstarted < LOST_UNSTARTED_FREE {
+        step.task_mut().lost_unstarted += 1;
+        let lane = step.task().lane;
+        again(&mut step, lane, now, Some(failure))?;
+        return Ok(step);
+    }
+    settle(&mut step, failure, now, jitter)?;
+    Ok(step)
+}
+
+/// It still runs at its deadline. Where the policy says so it is stopped.
+pub fn overrun(task: Task, now: Timestamp) -> Result<Step, Illegal> {
+    let mut step = task.begin();
+    step.on(TaskEvent::PassDeadline, now, None)?;
+    step.notes(incident_with(IncidentKind::Overran, step.task(), now, None));
+    if step.task().limits.kill_on_overrun && step.task().stop.is_none() {
+        step.task_mut().stop = Some(campanile_model::task::Stop {
+            cause: StopCause::Overran,
+            stage: StopStage::Asked,
+            asked_at: now,
+            stage_at: now,
+        });
+    }
+    Ok(step)
+}
+
+/// An operator gives a task that ended badly its next attempt; its instance runs again.
+pub fn run_again(task: Task, by: &str, now: Timestamp) -> Result<Step, Illegal> {
+    let mut step = task.begin();
+    let reason = Words::new(format!("asked for by {by}"), format!("由 {by} 要求"));
+    step.on(TaskEvent::RunAgain, now, Some(reason))?;
+    let task = step.task_mut();
+    task.due_at = now;
+    task.retries_used = 0;
+    task.failure = None;
+    let instance = task.instance;
+    step.moves_instance(InstanceMove { instance, to: InstanceState::Running, at: now, result: None });
+    Ok(step)
+}
+
+/// The next attempt, or the end.
+fn settle(step: &mut Step, failure: Failure, now: Timestamp, jitter: f64) -> Result<(), Illegal> {
+    let task = step.task();
+    let used = task.retries_used;
+    match task.limits.retry.next_lane(used, failure.class) {
+        Some(lane) => {
+            let due = now + task.limits.retry.delay(used, jitter);
+            step.task_mut().retries_used += 1;
+            again(step, lane, due, Some(failure))
+        }
+        None => {
+            let (job, instance) = (task.job, task.instance);
+            step.task_mut().failure = Some(failure.clone());
+            step.task_mut().stop = None;
+            step.moves_instance(InstanceMove { instance, to: InstanceState::Failed, at: now, result: None });
+            let mut failed = incident(IncidentKind::InstanceFailed, job, step.task(), now);
+            failed.failure = Some(failure);
+            step.notes(failed);
+            Ok(())
+        }
+    }
+}
+
+fn again(step: &mut Step, lane: Lane, due: Timestamp, failure: Option<Failure>) -> Result<(), Illegal> {
+    let at = step.task().finished_at.unwrap_or(due);
+    step.on(TaskEvent::Retry, at, None)?;
+    let task = step.task_mut();
+    task.lane = lane;
+    task.due_at = due;
+    task.failure = failure;
+    Ok(())
+}
+
+fn failure_of(code: Code, parameters: &[(&str, &str)]) -> Failure {
+    let fault = parameters.iter().fold(code.fault(), |fault, (name, value)| fault.with(name, value));
+    Failure { class: FailureClass::Transient, code: fault.code, message: fault.message }
+}
+
+fn incident(kind: IncidentKind, job: campanile_model::JobId, task: &Task, now: Timestamp) -> Incident {
+    Incident {
+        seq: 0,
+        at: now,
+        kind,
+        job,
+        instance: Some(task.instance),
+        task: Some(task.id),
+        executor: task.executor.as_ref().map(|executor| executor.name.clone()),
+        failure: None,
+    }
+}
+
+fn incident_with(kind: IncidentKind, task: &Task, now: Timestamp, failure: Option<Failure>) -> Incident {
+    Incident { failure, ..incident(kind, task.job, task, now) }
+}

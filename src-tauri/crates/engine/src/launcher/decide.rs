@@ -1,0 +1,282 @@
+//! Which of the times that have come become instances, and what is said of the others. Pure.
+
+use campanile_model::instance::{Instance, InstanceState, Omission, OmissionReason, Origin};
+use campanile_model::job::{Job, MisfirePolicy, Overlap};
+use campanile_model::ledger::LedgerSpan;
+use campanile_model::schedule::{Occurrence, OccurrenceOrigin};
+use campanile_model::task::{Incident, IncidentKind};
+use campanile_model::timeline::Timeline;
+use campanile_model::{InstanceId, Timestamp, Words};
+use campanile_store::Launch;
+
+/// The most times of one job that one pass decides.
+const MOST_AT_ONCE: usize = 1000;
+
+/// What was missed for one cause comes back over this long, each job at a place of its own.
+const RELEASED_OVER_MS: i64 = 60_000;
+
+pub struct Facts<'a> {
+    pub job: &'a Job,
+    pub timeline: &'a Timeline,
+    pub now: Timestamp,
+    pub zone_data: &'a str,
+    /// Instances of the job that are not final …
+    pub unfinished: usize,
+    /// … and those of them that have no tasks yet.
+    pub waiting: usize,
+}
+
+/// Decides all times that have come since the job last fired, up to `now` or as many as one pass takes.
+pub fn decide(facts: &Facts<'_>, mut new_id: impl FnMut() -> InstanceId) -> Launch {
+    let Facts { job, timeline, now, .. } = *facts;
+    let from = job.fired_through;
+    let mut due = timeline.due_between(from, now, MOST_AT_ONCE);
+    let after_the_last = timeline.newest().is_some_and(|timing| timing.plan().waits_for_the_last_run());
+    if after_the_last
+        && let Some(next) = job.next_due.filter(|next| *next <= now)
+        && !due.iter().any(|(_, occurrence)| occurrence.due == next)
+    {
+        due.push((job.version, following_run(timeline, next)));
+    }
+    let to = if due.len() == MOST_AT_ONCE { due.last().map_or(now, |(_, last)| last.due) } else { now.max(from) };
+    // Times that share the last one's instant must not be cut apart.
+    if due.len() == MOST_AT_ONCE {
+        for more in timeline.due_between(to.plus_millis(-1), to, MOST_AT_ONCE * 2) {
+            if !due.contains(&more) {
+                due.push(more);
+            }
+        }
+    }
+
+    let mut launch = Launch {
+        job: job.id,
+        version: job.version,
+        seen_through: from,
+        instances: Vec::new(),
+        omissions: Vec::new(),
+        span: LedgerSpan {
+            job: job.id,
+            version: job.version,
+            zone_data: facts.zone_data.to_owned(),
+            from,
+            to,
+            planned: 0,
+            made: 0,
+            not_made: 0,
+        },
+        fired_through: to,
+        next_due: if after_the_last { None } else { timeline.next_due(to) },
+        incidents: Vec::new(),
+    };
+
+    let mut decisions: Vec<(u32, Occurrence, Decision)> = Vec::with_capacity(due.len());
+    let lateness = Lateness::of(&due, job, timeline, now);
+    for (index, (version, occurrence)) in due.into_iter().enumerate() {
+        let decision = if job.paused { Decision::Omit(OmissionReason::Paused) } else { lateness.decide(index) };
+        decisions.push((version, occurrence, decision));
+    }
+    for planned in timeline.skipped_between(from, to) {
+        let occurrence = Occurrence { planned, due: planned, origin: OccurrenceOrigin::Schedule, shifts: Vec::new() };
+        decisions.push((job.version, occurrence, Decision::Omit(OmissionReason::Exception)));
+    }
+    decisions.sort_by_key(|(_, occurrence, _)| (occurrence.due, occurrence.planned));
+
+    let mut unfinished = facts.unfinished;
+    let mut waiting = facts.waiting;
+    for (version, occurrence, decision) in decisions {
+        launch.span.planned += 1;
+        let reason = match decision {
+            Decision::Omit(reason) => Some(reason),
+            Decision::Fire | Decision::FireLate { .. } => overlapped(job.spec.overlap, unfinished, waiting),
+            // They queue one behind the other, whatever the policy: that is what catching up means.
+            Decision::CatchUp { .. } => None,
+        };
+        if let Some(reason) = reason {
+            launch.span.not_made += 1;
+            omit(&mut launch.omissions, job, version, occurrence.planned, reason);
+            if reason.is_missed() {
+                launch.incidents.push(missed(job, now));
+            }
+            continue;
+        }
+        launch.span.made += 1;
+        let beside = job.spec.overlap == Overlap::Allow && !matches!(decision, Decision::CatchUp { .. });
+        let replaces = job.spec.overlap == Overlap::Replace && !matches!(decision, Decision::CatchUp { .. });
+        let (not_before, late) = match decision {
+            Decision::FireLate { missed } => (released_at(facts, occurrence.due), Some(late_words(missed))),
+            Decision::CatchUp { missed } => (released_at(facts, occurrence.due), Some(late_words(missed))),
+            _ => (occurrence.due, None),
+        };
+        launch.instances.push(Instance {
+            id: new_id(),
+            job: job.id,
+            version,
+            origin: match occurrence.origin {
+                OccurrenceOrigin::Schedule => Origin::Schedule,
+                OccurrenceOrigin::Added => Origin::Added,
+            },
+            key: occurrence.planned.millis().to_string(),
+            planned: occurrence.planned,
+            due: occurrence.due,
+            not_before,
+            reason: late.or_else(|| shift_words(timeline, &occurrence)),
+            created: now,
+            state: InstanceState::Waiting,
+            beside,
+            replaces,
+            lane: job.spec.priority,
+            parameters: None,
+            repeats: None,
+            asked_by: None,
+            assigned_at: None,
+            started_at: None,
+            finished_at: None,
+            result: None,
+        });
+        unfinished += 1;
+        waiting += 1;
+    }
+    launch
+}
+
+/// For a job whose schedule cannot be evaluated: nothing is decided, it is due no more, and an alarm says so.
+pub fn give_up(job: &Job, now: Timestamp, zone_data: &str) -> Launch {
+    let from = job.fired_through;
+    Launch {
+        job: job.id,
+        version: job.version,
+        seen_through: from,
+        instances: Vec::new(),
+        omissions: Vec::new(),
+        span: LedgerSpan {
+            job: job.id,
+            version: job.version,
+            zone_data: zone_data.to_owned(),
+            from,
+            to: from,
+            planned: 0,
+            made: 0,
+            not_made: 0,
+        },
+        fired_through: from,
+        next_due: None,
+        incidents: vec![missed(job, now)],
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Decision {
+    Fire,
+    /// The latest of `missed` times; the others are folded into it.
+    FireLate { missed: usize },
+    CatchUp { missed: usize },
+    Omit(OmissionReason),
+}
+
+/// What the misfire policy makes of the times that came too late.
+struct Lateness(Vec<Decision>);
+
+impl Lateness {
+    fn of(due: &[(u32, Occurrence)], job: &Job, timeline: &Timeline, now: Timestamp) -> Lateness {
+        let grace = i64::from(job.spec.misfire.grace_seconds);
+        let is_late = |index: usize| {
+            let at = due[index].1.due;
+            let next = due[index + 1..].iter().map(|(_, next)| next.due).find(|next| *next > at);
+            let next = next.or_else(|| timeline.next_due(at));
+            let limit = at.plus_seconds(grace);
+            now > next.map_or(limit, |next| limit.min(next))
+        };
+        let late: Vec<usize> = (0..due.len()).filter(|index| is_late(*index)).collect();
+        let mut decisions = vec![Decision::Fire; due.len()];
+        let most = job.spec.misfire.max as usize;
+        for (place, index) in late.iter().enumerate() {
+            decisions[*index] = match job.spec.misfire.policy {
+                MisfirePolicy::Skip => Decision::Omit(OmissionReason::Misfire),
+                MisfirePolicy::FireOnce if place + 1 == late.len() => Decision::FireLate { missed: late.len() },
+                MisfirePolicy::FireOnce => Decision::Omit(OmissionReason::Folded),
+                // The latest ones are worth most; they still run oldest first.
+                MisfirePolicy::CatchUp if place + most < late.len() => {
+                    Decision::Omit(OmissionReason::BeyondCatchUp)
+                }
+                MisfirePolicy::CatchUp => Decision::CatchUp { missed: late.len() },
+            };
+        }
+        Lateness(decisions)
+    }
+
+    fn decide(&self, index: usize) -> Decision {
+        self.0[index]
+    }
+}
+
+/// Why a further instance must not be made beside those that are there.
+fn overlapped(overlap: Overlap, unfinished: usize, waiting: usize) -> Option<OmissionReason> {
+    let refused = match overlap {
+        Overlap::Allow | Overlap::Replace => false,
+        Overlap::Skip => unfinished > 0,
+        // One runs, one waits.
+        Overlap::Queue => waiting > 0 && unfinished > 1,
+    };
+    refused.then_some(OmissionReason::Overlap)
+}
+
+/// Lengthens the last run of omissions where this one continues it.
+fn omit(omissions: &mut Vec<Omission>, job: &Job, version: u32, planned: Timestamp, reason: OmissionReason) {
+    match omissions.last_mut() {
+        Some(last) if last.reason == reason && last.version == version => {
+            last.to = last.to.max(planned);
+            last.count += 1;
+        }
+        _ => omissions.push(Omission { job: job.id, version, from: planned, to: planned, count: 1, reason }),
+    }
+}
+
+fn missed(job: &Job, now: Timestamp) -> Incident {
+    Incident {
+        seq: 0,
+        at: now,
+        kind: IncidentKind::FiringMissed,
+        job: job.id,
+        instance: None,
+        task: None,
+        executor: None,
+        failure: None,
+    }
+}
+
+/// The run of a fixed delay that is due at `due`.
+fn following_run(timeline: &Timeline, due: Timestamp) -> Occurrence {
+    let spread = timeline.newest().map_or(0, |timing| timing.place_in_spread_seconds());
+    Occurrence {
+        planned: due.plus_seconds(-i64::from(spread)),
+        due,
+        origin: OccurrenceOrigin::Schedule,
+        shifts: Vec::new(),
+    }
+}
+
+/// A job's own place in the time over which what was missed comes back; within its period, so that a job of every
+/// second is not held back for a minute.
+fn released_at(facts: &Facts<'_>, due: Timestamp) -> Timestamp {
+    let period = facts.timeline.next_due(due).map_or(RELEASED_OVER_MS, |next| next.millis() - due.millis());
+    let window = period.clamp(1, RELEASED_OVER_MS);
+    let (high, low) = facts.job.id.uuid().as_u64_pair();
+    let place = (high ^ low) % window.unsigned_abs();
+    facts.now.plus_millis(i64::try_from(place).unwrap_or(0))
+}
+
+fn late_words(missed: usize) -> Words {
+    match missed {
+        1 => Words::new("its time was missed; it runs now", "错过了执行时间，现在补跑"),
+        _ => Words::new(
+            format!("{missed} times were missed; this run makes them good"),
+            format!("错过了 {missed} 次，由本次运行补上"),
+        ),
+    }
+}
+
+fn shift_words(timeline: &Timeline, occurrence: &Occurrence) -> Option<Words> {
+    let shift = occurrence.shifts.last()?;
+    let zone = timeline.newest()?.plan().zone()?;
+    Some(shift.words(zone))
+}

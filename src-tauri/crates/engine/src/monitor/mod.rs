@@ -1,0 +1,226 @@
+//! Finds what would otherwise stay as it is: turns that have come, times that have passed, executors that are gone.
+//!
+//! Whatever is not final has a rule here that will end it.
+
+pub mod stopping;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use campanile_coord::Bell;
+use campanile_model::task::{Step, StopCause, StopStage, Task, TaskState};
+use campanile_model::{TaskId, Timestamp};
+use campanile_store::{Lead, Taken, Wanted};
+
+use crate::dispatcher::outcome;
+use crate::events::Topic;
+use crate::link::{AttemptRef, ToExecutor};
+use crate::officer::{Officer, Pass, PassError};
+use crate::shared::Shared;
+
+/// Tasks in one transaction.
+const BATCH: usize = 500;
+
+pub struct Monitor {
+    shared: Arc<Shared>,
+    lead: Lead,
+    /// Stops that their executors have been told of in this term, with the stage.
+    told: HashSet<(TaskId, u32, StopStage, u64)>,
+}
+
+impl Monitor {
+    pub fn new(shared: Arc<Shared>, lead: Lead) -> Monitor {
+        Monitor { shared, lead, told: HashSet::new() }
+    }
+
+    /// Writes steps; those that lost are decided anew in the next pass.
+    async fn take(&self, steps: &[Step]) -> Result<usize, PassError> {
+        if steps.is_empty() {
+            return Ok(0);
+        }
+        let taken = self.shared.store.take(&self.lead, steps).await?;
+        let mut did = 0;
+        for (step, taken) in steps.iter().zip(taken) {
+            if taken == Taken::Done {
+                did += 1;
+                if step.before().is_held() && !step.task().state().is_held() {
+                    if let Some(executor) = step.moves().first().and(step.task().executor.as_ref()) {
+                        self.shared.roster.lets_go(executor, step.task().id);
+                    }
+                    self.shared.events.count_finished(1);
+                }
+            }
+        }
+        Ok(did)
+    }
+
+    /// Waiting tasks whose turn has come are Ready.
+    async fn call_due(&self, now: Timestamp) -> Result<usize, PassError> {
+        let due = self.shared.store.due_tasks(now, BATCH).await?;
+        let steps: Vec<Step> = due.into_iter().filter_map(|task| outcome::due(task, now).ok()).collect();
+        let did = self.take(&steps).await?;
+        if did > 0 {
+            self.shared.coord.ring(Bell::Dispatcher);
+        }
+        Ok(did)
+    }
+
+    /// Push timeouts and run timeouts.
+    async fn judge_deadlines(&self, now: Timestamp) -> Result<usize, PassError> {
+        let past = self.shared.store.past_deadline(now, BATCH).await?;
+        let mut steps = Vec::with_capacity(past.len());
+        for task in past {
+            let step = match task.state() {
+                TaskState::Pushed => Some(self.judge_push(task, now)),
+                TaskState::Running => outcome::overrun(task, now).ok(),
+                _ => None,
+            };
+            steps.extend(step);
+        }
+        self.take(&steps).await
+    }
+
+    /// Time counts only while the executor has a free slot; a task that is being taken back waits for the answer.
+    fn judge_push(&self, task: Task, now: Timestamp) -> Step {
+        let has_slot = task.executor.as_ref().is_some_and(|executor| self.shared.roster.has_free_slot(executor));
+        let again = now.plus_millis(task.limits.push_timeout_ms.max(1000));
+        if has_slot
+            && task.stop.is_none()
+            && let Some(mut step) = stopping::ask(task.clone(), StopCause::Withdrawn, now)
+        {
+            step.task_mut().deadline_at = Some(again);
+            return step;
+        }
+        let mut step = task.begin();
+        step.task_mut().deadline_at = Some(again);
+        step
+    }
+
+    /// Carries each stop to the stage that is due, and tells the executor.
+    async fn pursue_stops(&mut self, now: Timestamp) -> Result<(usize, Option<Timestamp>), PassError> {
+        let stopping = self.shared.store.stopping_tasks(BATCH).await?;
+        let mut steps = Vec::new();
+        let mut next: Option<Timestamp> = None;
+        let mut current = HashSet::with_capacity(self.told.len());
+        for task in stopping {
+            let Some(stop) = task.stop.clone() else { continue };
+            // Taking back a task that has not begun needs no force.
+            let due = stopping::due_stage(&stop, now).filter(|_| stop.cause != StopCause::Withdrawn);
+            let stage = due.unwrap_or(if stop.stage == StopStage::Acknowledged { StopStage::Asked } else { stop.stage });
+            self.tell(&task, stage, &mut current);
+            if let Some(due) = due {
+                let mut step = task.begin();
+                step.task_mut().stop = Some(campanile_model::task::Stop { stage: due, stage_at: now, ..stop });
+                steps.push(step);
+            } else if stop.cause != StopCause::Withdrawn {
+                next = next.into_iter().chain(stopping::next_stage_at(&stop)).min();
+            }
+        }
+        self.told = current;
+        let did = self.take(&steps).await?;
+        Ok((did, next))
+    }
+
+    /// Once for each stage and session.
+    fn tell(&self, task: &Task, stage: StopStage, current: &mut HashSet<(TaskId, u32, StopStage, u64)>) {
+        let Some(session) = task.executor.as_ref().and_then(|executor| self.shared.roster.session(executor)) else {
+            return;
+        };
+        let key = (task.id, task.attempt(), stage, session);
+        let attempt = AttemptRef { task: task.id, attempt: task.attempt() };
+        if self.told.contains(&key) || self.shared.link.tell(session, ToExecutor::Stop { attempt, stage }) {
+            current.insert(key);
+        }
+    }
+
+    /// What executors had that are gone.
+    async fn count_losses(&self, now: Timestamp) -> Result<usize, PassError> {
+        let mut did = 0;
+        for executor in self.shared.store.holders().await? {
+            if !self.shared.roster.is_gone(&executor, now) {
+                continue;
+            }
+            let held = self.shared.store.held_by(&executor, BATCH).await?;
+            let steps: Vec<Step> = held
+                .into_iter()
+                .filter_map(|task| outcome::lose(task, now, self.shared.dice.fraction()).ok())
+                .collect();
+            tracing::warn!(executor = executor.name, tasks = steps.len(), "an executor is gone with what it had");
+            did += self.take(&steps).await?;
+        }
+        for (executor, session) in self.shared.roster.clear_gone(now) {
+            tracing::info!(executor = executor.name, "an executor's lease has passed");
+            if let Some(session) = session {
+                self.shared.link.close(session);
+            }
+            self.shared.events.say(Topic::Executors, now);
+        }
+        Ok(did)
+    }
+
+    /// Ready tasks for which nobody came.
+    async fn give_up_waiting(&self, now: Timestamp) -> Result<usize, PassError> {
+        let mut did = 0;
+        for (group, processor) in self.shared.store.ready_processors().await? {
+            let Some(absent_since) = self.shared.roster.absent_since(&group, &processor, now) else { continue };
+            let wanted = Wanted { processors: vec![(group, processor)], limit: BATCH };
+            let ready = self.shared.store.ready_tasks(&wanted).await?;
+            let steps: Vec<Step> = ready
+                .into_iter()
+                .filter(|task| {
+                    let since = task.ready_at.unwrap_or(now).max(absent_since);
+                    since.plus_millis(task.limits.ready_timeout_ms) <= now
+                })
+                .filter_map(|task| outcome::ready_timeout(task, now, self.shared.dice.fraction()).ok())
+                .collect();
+            did += self.take(&steps).await?;
+        }
+        Ok(did)
+    }
+}
+
+#[async_trait]
+impl Officer for Monitor {
+    fn name(&self) -> &'static str {
+        "monitor"
+    }
+
+    fn bell(&self) -> Bell {
+        Bell::Monitor
+    }
+
+    fn patience(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
+    async fn pass(&mut self, now: Timestamp) -> Result<Pass, PassError> {
+        let due = self.call_due(now).await?;
+        let deadlines = self.judge_deadlines(now).await?;
+        let (stops, next_stop) = self.pursue_stops(now).await?;
+        let lost = self.count_losses(now).await?;
+        let given_up = self.give_up_waiting(now).await?;
+
+        let did = due + deadlines + stops + lost + given_up;
+        if did > 0 {
+            self.shared.events.say(Topic::Tasks, now);
+        }
+        if lost + given_up > 0 {
+            self.shared.events.say(Topic::Instances, now);
+            self.shared.coord.ring(Bell::Alerter);
+            self.shared.coord.ring(Bell::Assigner);
+            self.shared.coord.ring(Bell::Launcher);
+        }
+        if deadlines > 0 {
+            self.shared.coord.ring(Bell::Alerter);
+        }
+        let next = [
+            self.shared.store.earliest_due_task().await?,
+            self.shared.store.earliest_deadline().await?,
+            next_stop,
+        ];
+        let next = next.into_iter().flatten().min();
+        Ok(Pass { did, again: due == BATCH || deadlines == BATCH, next: next.map(|next| next.max(now.plus_millis(1))) })
+    }
+}

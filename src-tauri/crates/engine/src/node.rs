@@ -1,0 +1,205 @@
+//! One running engine: takes the lease, lets the officers work while it has it, and stands by while it has not.
+//!
+//! It spawns nothing: all officers live in the one future that [`Node::run`] is, so that to drop it is
+//! to crash at whatever it was waiting for.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use campanile_coord::{Bell, Presence};
+use campanile_model::{Fault, Timestamp};
+use campanile_store::{Lead, StoreError};
+use futures::FutureExt;
+use futures::future::{Either, select, select_all};
+
+use crate::alerter::Alerter;
+use crate::assigner::Assigner;
+use crate::clerk::Clerk;
+use crate::dispatcher::Dispatcher;
+use crate::launcher::Launcher;
+use crate::monitor::Monitor;
+use crate::officer::{Officer, PassError, patrol};
+use crate::progress::{Progress, turn_away};
+use crate::roster::ExecutorView;
+use crate::shared::Shared;
+use crate::sweeper::Sweeper;
+
+/// The lease of a data folder; its holder drives the engine.
+pub const ENGINE_LEASE: &str = "engine";
+
+/// A holder that says nothing for so long has gone.
+pub const LEASE: Duration = Duration::from_secs(3);
+
+/// Between two renewals, and between two tries to take it.
+const RENEW_EVERY: Duration = Duration::from_secs(1);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Leading,
+    /// Someone else drives the engine.
+    Standby,
+    /// Not known yet, or storage does not answer.
+    Unknown,
+}
+
+pub struct Node {
+    shared: Arc<Shared>,
+    standing: AtomicU8,
+}
+
+impl Node {
+    pub fn new(shared: Shared) -> Node {
+        Node { shared: Arc::new(shared), standing: AtomicU8::new(Standing::Unknown as u8) }
+    }
+
+    pub fn standing(&self) -> Standing {
+        match self.standing.load(Ordering::Relaxed) {
+            0 => Standing::Leading,
+            1 => Standing::Standby,
+            _ => Standing::Unknown,
+        }
+    }
+
+    /// What keeps the node from working just now.
+    pub fn trouble(&self) -> Option<Fault> {
+        self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The executors that are connected here.
+    pub fn executors(&self) -> Vec<ExecutorView> {
+        self.shared.roster.views()
+    }
+
+    /// Drives the engine whenever it can get the lease; never ends by itself.
+    pub async fn run(&self) -> std::convert::Infallible {
+        loop {
+            let lead = {
+                let waiting = self.wait_for_lease().boxed();
+                match select(waiting, turn_away(&self.shared).boxed()).await {
+                    Either::Left((lead, _)) => lead,
+                    Either::Right(((), _)) => continue,
+                }
+            };
+            tracing::info!(node = self.shared.node, term = lead.term, "leading");
+            self.lead(&lead).await;
+            tracing::warn!(node = self.shared.node, term = lead.term, "overtaken");
+        }
+    }
+
+    /// Gives the lease up, so that another may take it at once. Whoever calls it has stopped `run` before.
+    pub async fn step_down(&self) -> Result<(), StoreError> {
+        self.set_standing(Standing::Unknown);
+        match self.shared.store.lease(ENGINE_LEASE).await? {
+            Some(row) if row.lead.holder == self.shared.node => self.shared.store.release_lease(&row.lead).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// With nobody leading, holds the lease just long enough to carry out what was asked; starts no tasks.
+    /// False: someone leads, and will carry it out.
+    pub async fn clerk_once(&self) -> Result<bool, PassError> {
+        let Some(lead) = self.try_lease().await? else { return Ok(false) };
+        let mut clerk = Clerk::new(self.shared.clone(), lead.clone());
+        let outcome = clerk.pass(self.shared.clock.now()).await;
+        self.shared.store.release_lease(&lead).await?;
+        outcome.map(|_| true)
+    }
+
+    async fn try_lease(&self) -> Result<Option<Lead>, StoreError> {
+        let now = self.shared.clock.now();
+        self.shared.store.take_lease(ENGINE_LEASE, &self.shared.node, now, now + LEASE).await
+    }
+
+    async fn wait_for_lease(&self) -> Lead {
+        loop {
+            match self.try_lease().await {
+                Ok(Some(lead)) => return lead,
+                Ok(None) => self.set_standing(Standing::Standby),
+                Err(error) => {
+                    self.set_standing(Standing::Unknown);
+                    self.shared.note_trouble(Some(&error));
+                    tracing::warn!(error = &error as &dyn std::error::Error, "the lease cannot be asked for");
+                }
+            }
+            self.shared.clock.sleep_until(self.shared.clock.now() + RENEW_EVERY).await;
+        }
+    }
+
+    /// Until the lease is lost.
+    async fn lead(&self, lead: &Lead) {
+        self.shared.note_trouble(None);
+        self.shared.roster.open(self.shared.clock.now());
+        self.set_standing(Standing::Leading);
+        // Nobody rings for what happened before this term.
+        for bell in Bell::ALL {
+            self.shared.coord.ring(bell);
+        }
+
+        let shared = &self.shared;
+        let mut launcher = Launcher::new(shared.clone(), lead.clone());
+        let mut assigner = Assigner::new(shared.clone(), lead.clone());
+        let mut dispatcher = Dispatcher::new(shared.clone(), lead.clone());
+        let mut monitor = Monitor::new(shared.clone(), lead.clone());
+        let mut alerter = Alerter::new(shared.clone(), lead.clone());
+        let mut sweeper = Sweeper::new(shared.clone(), lead.clone());
+        let mut clerk = Clerk::new(shared.clone(), lead.clone());
+        let mut progress = Progress::new(shared.clone(), lead.clone());
+
+        let trouble = |error: Option<&StoreError>| shared.note_trouble(error);
+        let officers: Vec<&mut dyn Officer> = vec![
+            &mut clerk,
+            &mut launcher,
+            &mut assigner,
+            &mut monitor,
+            &mut dispatcher,
+            &mut alerter,
+            &mut sweeper,
+        ];
+        let mut duties: Vec<_> = officers
+            .into_iter()
+            .map(|officer| patrol(officer, shared.clock.as_ref(), shared.coord.as_ref(), &trouble).boxed())
+            .collect();
+        duties.push(progress.listen().boxed());
+        duties.push(self.renew(lead).boxed());
+        select_all(duties).await;
+
+        self.set_standing(Standing::Unknown);
+        // Executors find the one who leads now.
+        for session in shared.roster.sessions() {
+            shared.link.close(session);
+        }
+        shared.roster.open(shared.clock.now());
+    }
+
+    /// Keeps the lease; ends when it is lost, or could not be kept for as long as it holds.
+    async fn renew(&self, lead: &Lead) -> PassError {
+        let clock = &self.shared.clock;
+        let mut kept_at = clock.now();
+        loop {
+            clock.sleep_until(clock.now() + RENEW_EVERY).await;
+            let now = clock.now();
+            match self.shared.store.keep_lease(lead, now + LEASE).await {
+                Ok(true) => kept_at = now,
+                Ok(false) => return PassError::Overtaken,
+                Err(error) => {
+                    self.shared.note_trouble(Some(&error));
+                    tracing::warn!(error = &error as &dyn std::error::Error, "the lease could not be renewed");
+                    if now.since(kept_at) >= LEASE {
+                        return PassError::Overtaken;
+                    }
+                }
+            }
+            self.shared.coord.announce(Presence { node: self.shared.node.clone(), until: now + LEASE });
+        }
+    }
+
+    fn set_standing(&self, standing: Standing) {
+        self.standing.store(standing as u8, Ordering::Relaxed);
+    }
+
+    /// Now, by the clock of the node.
+    pub fn now(&self) -> Timestamp {
+        self.shared.clock.now()
+    }
+}

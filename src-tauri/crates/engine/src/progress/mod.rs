@@ -1,0 +1,349 @@
+//! Hears what executors say and writes it down, many reports at a time.
+//!
+//! A burst of reports becomes one transaction: while one batch is written the next one gathers. A
+//! report is acknowledged after it is committed, never before, so that what was acknowledged is
+//! never lost; one that is late or said twice changes nothing and is counted.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use campanile_coord::Bell;
+use campanile_model::task::{ExecutorRef, Illegal, Step, Task, TaskState};
+use campanile_model::{Code, TaskId, Timestamp, Words};
+use campanile_store::{Lead, StoreError, Taken};
+
+use crate::dispatcher::outcome;
+use crate::events::Topic;
+use crate::link::{AttemptRef, FromExecutor, Heard, Registration, Report, Said, SessionId, ToExecutor};
+use crate::officer::PassError;
+use crate::shared::Shared;
+
+/// Reports in one transaction.
+const BATCH: usize = 500;
+
+/// Between two tries at storage that does not answer.
+const TRY_AGAIN: Duration = Duration::from_millis(100);
+
+pub struct Progress {
+    shared: Arc<Shared>,
+    lead: Lead,
+    /// Reports that came too late or twice.
+    pub disregarded: u64,
+}
+
+impl Progress {
+    pub fn new(shared: Arc<Shared>, lead: Lead) -> Progress {
+        Progress { shared, lead, disregarded: 0 }
+    }
+
+    /// Listens until the lease is lost.
+    pub async fn listen(&mut self) -> PassError {
+        loop {
+            let mut heard = vec![self.shared.link.hear().await];
+            while heard.len() < BATCH
+                && let Some(more) = self.shared.link.overhear()
+            {
+                heard.push(more);
+            }
+            while let Err(error) = self.take_in(&heard).await {
+                match error {
+                    PassError::Overtaken => return PassError::Overtaken,
+                    PassError::Store(error) => {
+                        tracing::warn!(error = &error as &dyn std::error::Error, "reports cannot be written");
+                        self.shared.note_trouble(Some(&error));
+                        self.shared.clock.sleep_until(self.shared.clock.now() + TRY_AGAIN).await;
+                        // The logs of this batch are written; what is said twice is told apart by its sequence.
+                        heard.retain(|heard| !matches!(heard.said, FromExecutor::Log { .. }));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Everything in the order in which it was heard. May be done again with the same input: nothing counts twice.
+    async fn take_in(&mut self, heard: &[Heard]) -> Result<(), PassError> {
+        let now = self.shared.clock.now();
+        let mut reports: Vec<(SessionId, &Report)> = Vec::new();
+        for Heard { session, said } in heard {
+            let session = *session;
+            if !matches!(said, FromExecutor::Register(_) | FromExecutor::Gone) && !self.shared.roster.heard(session, now) {
+                // It has lost its seat (its lease passed, or another life took the name): it has to register again.
+                self.shared.link.close(session);
+                continue;
+            }
+            match said {
+                FromExecutor::Report(report) => reports.push((session, report)),
+                FromExecutor::Log { attempt, lines } => {
+                    self.shared.logs.append(attempt.task, attempt.attempt, lines).await;
+                    self.shared.events.say(Topic::Log(attempt.task), now);
+                }
+                FromExecutor::Heartbeat => {
+                    self.shared.link.tell(session, ToExecutor::HeartbeatSeen);
+                }
+                FromExecutor::Draining => self.shared.roster.drains(session),
+                // What came before must be written first: it decides what is still the executor's.
+                FromExecutor::Register(registration) => {
+                    self.write(std::mem::take(&mut reports), now).await?;
+                    self.seat(session, registration, now).await?;
+                }
+                FromExecutor::Gone => {
+                    self.write(std::mem::take(&mut reports), now).await?;
+                    self.shared.roster.disconnected(session);
+                    self.shared.events.say(Topic::Executors, now);
+                }
+            }
+        }
+        self.write(reports, now).await
+    }
+
+    async fn seat(
+        &mut self,
+        session: SessionId,
+        registration: &Registration,
+        now: Timestamp,
+    ) -> Result<(), PassError> {
+        let executor = &registration.executor;
+        match self.shared.roster.seat(session, registration.clone(), now) {
+            Err(fault) => {
+                self.shared.link.tell(session, ToExecutor::Refused(fault));
+                self.shared.link.close(session);
+                return Ok(());
+            }
+            Ok(Some(replaced)) => self.shared.link.close(replaced),
+            Ok(None) => {}
+        }
+        match self.settle_what_it_holds(executor, &registration.still_held, now).await {
+            Ok(still_yours) => {
+                for attempt in &registration.still_held {
+                    if !still_yours.contains(attempt) {
+                        self.shared.link.tell(session, ToExecutor::Forget(*attempt));
+                    }
+                }
+                let node = self.shared.node.clone();
+                self.shared.link.tell(session, ToExecutor::Welcome { node, still_yours });
+            }
+            Err(error) => {
+                // Nobody may be pushed to who has not been told what is its own.
+                self.shared.roster.disconnected(session);
+                self.shared.link.close(session);
+                return Err(error);
+            }
+        }
+        self.shared.coord.ring(Bell::Dispatcher);
+        self.shared.coord.ring(Bell::Monitor);
+        self.shared.events.say(Topic::Executors, now);
+        Ok(())
+    }
+
+    /// Holds what is written as the executor's against what it says it has.
+    async fn settle_what_it_holds(
+        &mut self,
+        executor: &ExecutorRef,
+        still_held: &[AttemptRef],
+        now: Timestamp,
+    ) -> Result<Vec<AttemptRef>, PassError> {
+        let held = self.shared.store.held_by(executor, usize::MAX >> 1).await?;
+        let (kept, unknown): (Vec<Task>, Vec<Task>) =
+            held.into_iter().partition(|task| still_held.contains(&attempt_of(task)));
+        let mut steps = Vec::new();
+        for task in unknown {
+            let jitter = self.shared.dice.fraction();
+            let step = match task.state() {
+                TaskState::Pushed => {
+                    let mut step = task.begin();
+                    let reason = Words::new("the executor never heard of it", "执行器没有收到它");
+                    outcome::hand_back(&mut step, reason, now, jitter).map(|()| step)
+                }
+                _ => outcome::lose(task, now, jitter),
+            };
+            match step {
+                Ok(step) => steps.push(step),
+                Err(illegal) => tracing::error!(%illegal, "what an executor lost cannot be settled"),
+            }
+        }
+        if !steps.is_empty() {
+            self.shared.store.take(&self.lead, &steps).await?;
+            self.shared.events.say(Topic::Tasks, now);
+        }
+        self.shared.roster.recount(executor, kept.iter().map(|task| (task.id, task.state() != TaskState::Pushed)));
+        Ok(kept.iter().map(attempt_of).collect())
+    }
+
+    /// Writes reports, then acknowledges them.
+    async fn write(&mut self, reports: Vec<(SessionId, &Report)>, now: Timestamp) -> Result<(), PassError> {
+        if reports.is_empty() {
+            return Ok(());
+        }
+        let mut by_task: BTreeMap<TaskId, Vec<(SessionId, &Report)>> = BTreeMap::new();
+        for (session, report) in reports {
+            by_task.entry(report.attempt.task).or_default().push((session, report));
+        }
+        // A step that lost against another writer is decided anew, on what is there now.
+        while !by_task.is_empty() {
+            let ids: Vec<TaskId> = by_task.keys().copied().collect();
+            let tasks: HashMap<TaskId, Task> =
+                self.shared.store.tasks(&ids).await?.into_iter().map(|task| (task.id, task)).collect();
+            let mut steps = Vec::new();
+            let mut decided = Vec::new();
+            for (id, reports) in std::mem::take(&mut by_task) {
+                let Some(task) = tasks.get(&id) else {
+                    self.forget(&reports);
+                    continue;
+                };
+                let (step, answers) = self.step(task.clone(), &reports, now);
+                match step {
+                    Some(step) => {
+                        steps.push(step);
+                        decided.push((id, reports, answers));
+                    }
+                    None => self.answer(answers),
+                }
+            }
+            if steps.is_empty() {
+                return Ok(());
+            }
+            let taken = match self.shared.store.take(&self.lead, &steps).await {
+                Ok(taken) => taken,
+                // Read again: what was written shows by its sequence.
+                Err(StoreError::Unknown(cause)) => return Err(PassError::Store(StoreError::Unknown(cause))),
+                Err(error) => return Err(error.into()),
+            };
+            self.shared.note_trouble(None);
+            for ((step, taken), (id, reports, answers)) in steps.iter().zip(taken).zip(decided) {
+                match taken {
+                    Taken::Lost => {
+                        by_task.insert(id, reports);
+                    }
+                    Taken::Done => {
+                        self.follow(step, &reports);
+                        self.answer(answers);
+                    }
+                }
+            }
+        }
+        self.shared.events.say(Topic::Tasks, now);
+        self.shared.events.say(Topic::Instances, now);
+        // A slot may be free, a retry may be planned, a job may wait for this end.
+        for bell in [Bell::Dispatcher, Bell::Monitor, Bell::Assigner, Bell::Launcher, Bell::Alerter] {
+            self.shared.coord.ring(bell);
+        }
+        Ok(())
+    }
+
+    /// Carries the task through all that was said of it. No step: nothing of it counts.
+    fn step(
+        &mut self,
+        task: Task,
+        reports: &[(SessionId, &Report)],
+        now: Timestamp,
+    ) -> (Option<Step>, Vec<(SessionId, ToExecutor)>) {
+        let mut answers = Vec::with_capacity(reports.len());
+        let mut step = task.begin();
+        let mut changed = false;
+        for (session, report) in reports {
+            let AttemptRef { task: id, attempt } = report.attempt;
+            let seen = ToExecutor::Seen { attempt: report.attempt, sequence: report.sequence };
+            let task = step.task();
+            let speaks = self.shared.roster.executor(*session);
+            let is_owner = speaks.as_ref().is_some_and(|executor| task.executor.as_ref() == Some(executor));
+            if !is_owner || task.attempt() != attempt || !task.state().is_held() {
+                let known = is_owner && task.attempt() == attempt && report.sequence <= task.sequence;
+                self.disregarded += u64::from(!known);
+                if known {
+                    answers.push((*session, seen));
+                } else {
+                    if is_an_end(&report.said) {
+                        tracing::info!(task = %id, attempt, "finished too late; the result is refused");
+                    }
+                    answers.push((*session, ToExecutor::Forget(report.attempt)));
+                }
+                continue;
+            }
+            if report.sequence <= task.sequence {
+                answers.push((*session, seen));
+                continue;
+            }
+            match self.apply(&mut step, &report.said, now) {
+                Ok(()) => {
+                    step.task_mut().sequence = report.sequence;
+                    changed = true;
+                }
+                Err(illegal) => {
+                    tracing::warn!(task = %id, attempt, %illegal, "a report does not fit and is disregarded");
+                    self.disregarded += 1;
+                }
+            }
+            answers.push((*session, seen));
+        }
+        (changed.then_some(step), answers)
+    }
+
+    fn apply(&self, step: &mut Step, said: &Said, now: Timestamp) -> Result<(), Illegal> {
+        let jitter = self.shared.dice.fraction();
+        match said {
+            Said::Accepted | Said::Progress => Ok(()),
+            Said::HandedBack(reason) => outcome::hand_back(step, reason.clone(), now, jitter),
+            Said::Started => outcome::start(step, now),
+            Said::Stopping(stage) => {
+                if let Some(stop) = &mut step.task_mut().stop
+                    && stop.stage < *stage
+                {
+                    stop.stage = *stage;
+                    stop.stage_at = now;
+                }
+                Ok(())
+            }
+            Said::Succeeded { result } => outcome::succeed(step, result.clone(), now),
+            Said::Failed(failure) => outcome::fail(step, failure.clone(), now, jitter),
+            Said::Cancelled => outcome::cancelled(step, now, jitter),
+        }
+    }
+
+    /// What the roster and the counts make of a step that is written.
+    fn follow(&self, step: &Step, reports: &[(SessionId, &Report)]) {
+        let task = step.task();
+        let executor = reports.first().and_then(|(session, _)| self.shared.roster.executor(*session));
+        let Some(executor) = executor else { return };
+        if task.state().is_held() {
+            self.shared.roster.holds(&executor, task.id, task.state() != TaskState::Pushed);
+        } else {
+            self.shared.roster.lets_go(&executor, task.id);
+            if step.moves().iter().any(|step| step.to().is_final()) {
+                self.shared.events.count_finished(1);
+            }
+        }
+    }
+
+    fn answer(&self, answers: Vec<(SessionId, ToExecutor)>) {
+        for (session, answer) in answers {
+            self.shared.link.tell(session, answer);
+        }
+    }
+
+    fn forget(&mut self, reports: &[(SessionId, &Report)]) {
+        for (session, report) in reports {
+            self.disregarded += 1;
+            self.shared.link.tell(*session, ToExecutor::Forget(report.attempt));
+        }
+    }
+}
+
+fn attempt_of(task: &Task) -> AttemptRef {
+    AttemptRef { task: task.id, attempt: task.attempt() }
+}
+
+fn is_an_end(said: &Said) -> bool {
+    matches!(said, Said::Succeeded { .. } | Said::Failed(_) | Said::Cancelled)
+}
+
+/// A node that does not lead hears executors only to send them on.
+pub async fn turn_away(shared: &Shared) {
+    loop {
+        let Heard { session, said } = shared.link.hear().await;
+        if said != FromExecutor::Gone {
+            shared.link.tell(session, ToExecutor::Refused(Code::NotLeading.fault()));
+            shared.link.close(session);
+        }
+    }
+}

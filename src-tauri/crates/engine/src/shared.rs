@@ -1,0 +1,53 @@
+//! What the officers of one node share.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use campanile_coord::Coord;
+use campanile_model::Fault;
+use campanile_model::request::Hold;
+use campanile_model::schedule::Zones;
+use campanile_store::{Store, StoreError};
+
+use crate::events::Events;
+use crate::link::Link;
+use crate::logs::Logs;
+use crate::roster::Roster;
+use crate::{Clock, Dice};
+
+/// The setting under which a hold is kept.
+pub const HOLD: &str = "hold";
+
+pub struct Shared {
+    /// What this node is called; the holder of its leases.
+    pub node: String,
+    pub store: Arc<dyn Store>,
+    pub coord: Arc<dyn Coord>,
+    pub clock: Arc<dyn Clock>,
+    pub dice: Arc<Dice>,
+    pub link: Arc<dyn Link>,
+    pub logs: Arc<dyn Logs>,
+    pub events: Arc<Events>,
+    pub zones: Arc<Zones>,
+    pub roster: Roster,
+    /// What keeps the node from working just now, for people to see.
+    pub trouble: Mutex<Option<Fault>>,
+}
+
+impl Shared {
+    /// Whether everything is held, and by whom.
+    pub async fn hold(&self) -> Result<Option<Hold>, StoreError> {
+        read_hold(self.store.as_ref()).await
+    }
+
+    pub fn note_trouble(&self, error: Option<&StoreError>) {
+        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        // To be overtaken is no trouble: someone else works.
+        *trouble = error.filter(|error| !matches!(error, StoreError::Fenced(_))).map(StoreError::fault);
+    }
+}
+
+/// Whether everything is held, and by whom.
+pub async fn read_hold(store: &(impl campanile_store::SettingStore + ?Sized)) -> Result<Option<Hold>, StoreError> {
+    let Some(value) = store.setting(HOLD).await? else { return Ok(None) };
+    serde_json::from_value(value).map_err(|error| StoreError::Damaged(format!("setting {HOLD}: {error}")))
+}
