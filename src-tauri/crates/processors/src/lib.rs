@@ -1,1 +1,18 @@
-//! .
+//! The processors that come with Campanile: `shell`, `http`, `sql`.
+//!
+//! Each is one file with its parameters, their schema (from which the console
+//! makes its form) and the work, on top of the SDK and nothing else of ours: what
+//! they can do, anyone's processor can.
+//!
+//! Which of them an executor hosts, what they may reach and where they keep their
+//! records is for the host to decide; nothing here reads a configuration.
+
+pub mod children;
+pub mod http;
+pub mod shell;
+pub mod sql;
+
+pub use children::{ChildLedger, EndedChild};
+pub use http::{HttpPolicy, HttpProcessor, PrivateAddresses};
+pub use shell::ShellProcessor;
+pub use sql::{Connections, SqlProcessor};

@@ -89,7 +89,6 @@ codes! {
     NOT_STARTED = "k_sc_ec_300029", "the command could not be started: {detail}", "命令无法启动：{detail}";
     CANCELLED_UNASKED = "k_sc_ec_300030", "the processor ended as cancelled although nobody asked", "Processor 在无人请求时自行取消";
     RESPONSE_BROKEN = "k_sc_ec_300031", "the answer of {url} broke off: {detail}", "{url} 的响应中断：{detail}";
-    SHELL_OFF = "k_sc_ec_300032", "shell is switched off at this executor", "此 Executor 未启用 shell";
 }
 
 /// Why an attempt did not succeed.

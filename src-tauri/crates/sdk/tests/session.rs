@@ -687,7 +687,7 @@ async fn still_needed_is_asked_and_no_answer_is_yes() {
         world.node.say(question).await;
         match world.node.hear().await {
             From::StillNeededAnswer(answer) => {
-                assert_eq!((answer.question_id.as_str(), answer.needed), (id, say != "no"))
+                assert_eq!((answer.question_id.as_str(), answer.needed), (id, say != "no"));
             }
             other => panic!("an answer, not {other:?}"),
         }
