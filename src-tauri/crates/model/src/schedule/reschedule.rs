@@ -65,6 +65,10 @@ pub struct Refusal {
 
 const SHOWN_RUNS: usize = 5;
 
+/// A person reads before saving, and saving takes its time: what comes within this is left alone
+/// when all runs are moved, or it could be lost between the two versions.
+const SAVING_SECONDS: i64 = 60;
+
 /// Moves the occurrence planned at `planned` to `new_time`, before spread.
 pub fn reschedule(
     timing: &Timing,
@@ -104,11 +108,21 @@ pub fn reschedule(
     };
     if !new_plan.plans(new_time) {
         return Err(Refusal::because(
-            Words::new("the series cannot be moved so: its interval would not meet that time", "系列无法这样移动：按其间隔不会落在该时间"),
-            Words::new("move only this run, or this and the following ones", "请只移动这一次，或移动这一次及之后的运行"),
+            Words::new(
+                "the series cannot be moved so: its interval would not meet that time",
+                "系列无法这样移动：按其间隔不会落在该时间",
+            ),
+            Words::new(
+                "move only this run, or this and the following ones",
+                "请只移动这一次，或移动这一次及之后的运行",
+            ),
         ));
     }
     if scope != Scope::All {
+        let (from, to) = (planned.min(new_time), planned.max(new_time));
+        if let Some(passed) = plan.next_after(from).filter(|passed| *passed < to) {
+            return Err(drag.would_pass_over(passed));
+        }
         match new_plan.next_after(effective_from.plus_millis(-1)) {
             Some(first) if first == new_time => {}
             Some(first) => return Err(drag.would_also_run(first)),
@@ -247,10 +261,11 @@ impl Drag<'_> {
     /// From when 'all' holds: from the first run of the new schedule whose counterpart in the old
     /// one has not come yet, so that a run of today is not had twice.
     fn first_for_all(&self, old: &Plan, new: &Plan, now: Timestamp) -> Result<Timestamp, Refusal> {
-        let mut after = now.plus_millis(-1);
+        let soonest = now.plus_seconds(SAVING_SECONDS);
+        let mut after = soonest;
         while let Some(run) = new.next_after(after) {
             let counterpart = self.counterpart(old, run);
-            if counterpart >= now {
+            if counterpart > soonest {
                 return Ok(run.min(counterpart));
             }
             after = run;
@@ -280,8 +295,23 @@ impl Drag<'_> {
         matches!(plan.times, super::Planned::Elapsed { .. })
     }
 
+    fn told(&self, at: Timestamp) -> String {
+        self.zone.map_or_else(|| at.to_string(), |zone| zone.rfc3339(at))
+    }
+
+    fn would_pass_over(&self, at: Timestamp) -> Refusal {
+        let told = self.told(at);
+        Refusal::because(
+            Words::new(
+                format!("it would pass over another run of the series, at {told}"),
+                format!("会越过该系列的另一次运行（{told}）"),
+            ),
+            Words::new("move only this run, or stay between its neighbours", "请只移动这一次，或移到前后两次运行之间"),
+        )
+    }
+
     fn would_also_run(&self, at: Timestamp) -> Refusal {
-        let told = self.zone.map_or_else(|| at.to_string(), |zone| zone.rfc3339(at));
+        let told = self.told(at);
         Refusal::because(
             Words::new(
                 format!("the schedule so moved would run at {told} as well"),
@@ -321,10 +351,7 @@ impl Drag<'_> {
                 let date = if date == from_date { to_date } else { date };
                 if date > days_in_month(year, month) {
                     return Err(Refusal::because(
-                        Words::new(
-                            "the month of the first run has no such day",
-                            "首次运行所在的月份没有这一天",
-                        ),
+                        Words::new("the month of the first run has no such day", "首次运行所在的月份没有这一天"),
                         Words::new("move this run and the following ones", "请移动这一次及之后的运行"),
                     ));
                 }
@@ -354,15 +381,23 @@ impl Drag<'_> {
         let month = |day: Day| (date_of(day).0, date_of(day).1);
         let monday = |day: Day| day - i64::from(weekday(day));
         match repeat.repeat_level {
-            RepeatLevel::Day | RepeatLevel::Workday if repeat.repeat_interval == 1 => Err(Refusal::every_day_is_a_run()),
+            RepeatLevel::Day | RepeatLevel::Workday if repeat.repeat_interval == 1 => {
+                Err(Refusal::every_day_is_a_run())
+            }
             RepeatLevel::Workday if weekday(to) > 4 => Err(Refusal::because(
                 Words::new("that is not a working day", "那一天不是工作日"),
                 Words::new("choose a working day, or move only this run", "请选择工作日，或只移动这一次"),
             )),
             RepeatLevel::Week if several_days && repeat.repeat_interval > 1 && monday(from) != monday(to) => {
                 Err(Refusal::because(
-                    Words::new("one of several days of the week cannot go to another week", "一周多天的系列不能移到另一周"),
-                    Words::new("move only this run, or choose a day of the same week", "请只移动这一次，或选择同一周的日期"),
+                    Words::new(
+                        "one of several days of the week cannot go to another week",
+                        "一周多天的系列不能移到另一周",
+                    ),
+                    Words::new(
+                        "move only this run, or choose a day of the same week",
+                        "请只移动这一次，或选择同一周的日期",
+                    ),
                 ))
             }
             RepeatLevel::Month if !repeat.repeat_days.is_empty() && month(from) != month(to) => Err(Refusal::because(
@@ -380,8 +415,7 @@ impl Drag<'_> {
     /// How many of the counted runs stay with the old schedule.
     fn runs_before(&self, repeat: &Repeat) -> Result<u32, Refusal> {
         let start = repeat.start_time;
-        let plan =
-            Schedule::Repeat(repeat.clone()).plan(self.zones, start).map_err(|error| Refusal::of(&error))?;
+        let plan = Schedule::Repeat(repeat.clone()).plan(self.zones, start).map_err(|error| Refusal::of(&error))?;
         let mut before = 0;
         let mut after = start.plus_millis(-1);
         while let Some(run) = plan.next_after(after).filter(|run| *run < self.planned) {
@@ -440,7 +474,10 @@ impl Refusal {
 
     pub(crate) fn every_day_is_a_run() -> Refusal {
         Refusal::because(
-            Words::new("every day is a run already, so another day would change nothing", "每天都会运行，换一天没有意义"),
+            Words::new(
+                "every day is a run already, so another day would change nothing",
+                "每天都会运行，换一天没有意义",
+            ),
             Words::new(
                 "choose another time of the same day, or move only this run",
                 "请选择同一天的其他时间，或只移动这一次",

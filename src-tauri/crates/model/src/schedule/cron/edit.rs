@@ -51,10 +51,8 @@ fn time_edits(parsed: &Parsed, to: Wall) -> Result<Vec<Edit>, Refusal> {
             ),
         });
     }
-    let mut edits = vec![
-        (fields.minutes.span, (time / MINUTE % 60).to_string()),
-        (fields.hours.span, (time / HOUR).to_string()),
-    ];
+    let mut edits =
+        vec![(fields.minutes.span, (time / MINUTE % 60).to_string()), (fields.hours.span, (time / HOUR).to_string())];
     if let Some(seconds) = &fields.seconds {
         edits.push((seconds.span, (time / SECOND % 60).to_string()));
     }
@@ -76,20 +74,26 @@ fn day_edits(parsed: &Parsed, from: Wall, to: Wall) -> Result<Vec<Edit>, Refusal
         )),
         (false, true) => {
             let sunday_0 = |day| (weekday(day) + 1) % 7;
-            let days = replaced(&fields.weekdays, u64::from(parsed.weekday_mask()), sunday_0(from_day), sunday_0(to_day))?;
+            let days =
+                replaced(&fields.weekdays, u64::from(parsed.weekday_mask()), sunday_0(from_day), sunday_0(to_day))?;
             Ok(vec![(fields.weekdays.span, days)])
         }
         (true, false) => {
-            let ((from_year, from_month, from_date), (to_year, to_month, to_date)) = (date_of(from_day), date_of(to_day));
+            let ((from_year, from_month, from_date), (to_year, to_month, to_date)) =
+                (date_of(from_day), date_of(to_day));
             let days = replaced(&fields.days, fields.days.mask(&DAYS), from_date, to_date);
             if (from_year, from_month) == (to_year, to_month) {
                 return Ok(vec![(fields.days.span, days?)]);
             }
-            let once_a_year = fields.months.mask(&MONTHS).count_ones() == 1 && fields.days.mask(&DAYS).count_ones() == 1;
+            let once_a_year =
+                fields.months.mask(&MONTHS).count_ones() == 1 && fields.days.mask(&DAYS).count_ones() == 1;
             if !once_a_year || from_year != to_year {
                 return Err(Refusal::because(
                     Words::new("a run of each month cannot be moved into another month", "每月的运行不能移到另一个月"),
-                    Words::new("move only this run, or choose a day of the same month", "请只移动这一次，或选择同月的日期"),
+                    Words::new(
+                        "move only this run, or choose a day of the same month",
+                        "请只移动这一次，或选择同月的日期",
+                    ),
                 ));
             }
             Ok(vec![(fields.days.span, to_date.to_string()), (fields.months.span, to_month.to_string())])
