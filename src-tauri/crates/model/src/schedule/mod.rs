@@ -88,6 +88,7 @@ impl Schedule {
         let times = match self {
             Schedule::Repeat(repeat) => {
                 check_time("startTime", repeat.start_time)?;
+                repeat.end_time.map_or(Ok(()), |end| check_time("endTime", end))?;
                 let (plan, repeat_ends) = repeat.plan(zones)?;
                 last = repeat_ends;
                 match plan {
@@ -220,10 +221,12 @@ fn duration_words(seconds: u32) -> Words {
     Words::new(format!("{n} {en}{plural}"), format!("{n} {zh}"))
 }
 
+/// 1900-01-01: nothing is planned before it, as nothing is after the horizon.
+const EARLIEST: i64 = -2_208_988_800_000;
+
 /// Years that the zone data and four-digit dates can tell.
 fn check_time(field: &str, at: Timestamp) -> Result<(), ScheduleError> {
-    const YEAR_1900: i64 = -2_208_988_800_000;
-    if (YEAR_1900..civil::HORIZON).contains(&at.millis()) {
+    if (EARLIEST..civil::HORIZON).contains(&at.millis()) {
         return Ok(());
     }
     Err(ScheduleError::field(
@@ -257,7 +260,7 @@ impl Plan {
     /// Nothing is planned before the job was saved. Of a fixed delay only the first run is known
     /// beforehand; the others come from [`Plan::after_final`].
     pub fn next_after(&self, after: Timestamp) -> Option<Timestamp> {
-        let after = after.millis().max(self.saved_at.saturating_sub(1));
+        let after = after.millis().max(self.saved_at.saturating_sub(1)).clamp(EARLIEST, civil::HORIZON);
         let next = match &self.times {
             Planned::Cron { zone, times, reading } => zone.first_after(after, times, *reading),
             Planned::Dated { zone, first, times, reading } => repeat::first_after(zone, *first, times, *reading, after),

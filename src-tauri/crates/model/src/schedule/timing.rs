@@ -116,6 +116,11 @@ impl Timing {
 
     pub fn compile(&self, zones: &Zones) -> Result<CompiledTiming, ScheduleError> {
         let plan = self.schedule.plan(zones, self.saved_at)?;
+        for exception in &self.exceptions {
+            if let Exception::MoveTo { at, .. } | Exception::Added { at } = exception {
+                super::check_time("exceptions", *at)?;
+            }
+        }
         if let (Some(from), Some(until)) = (self.effective_from, self.effective_until)
             && until <= from
         {

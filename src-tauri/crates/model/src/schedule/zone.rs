@@ -55,7 +55,10 @@ impl Zones {
     pub fn get(&self, name: &str) -> Result<Zone, ScheduleError> {
         match self.zones.get(name) {
             Ok(tz) if !tz.is_unknown() => Ok(Zone { tz }),
-            _ => Err(ScheduleError::UnknownZone { name: name.to_owned(), nearest: self.nearest(name) }),
+            _ => Err(ScheduleError::UnknownZone {
+                name: name.chars().take(LONGEST_NAME).collect(),
+                nearest: (name.len() <= LONGEST_NAME).then(|| self.nearest(name)).flatten(),
+            }),
         }
     }
 
@@ -84,6 +87,9 @@ impl Zones {
             .map(|(_, name)| name.clone())
     }
 }
+
+/// No zone's name is longer, and an error message need not be.
+const LONGEST_NAME: usize = 64;
 
 /// What people type for places that the zone data knows by another city.
 const KNOWN_BY_ANOTHER_NAME: [(&str, &str); 8] = [
@@ -137,7 +143,7 @@ impl Zone {
     }
 
     pub(crate) fn wall(&self, at: Timestamp) -> Wall {
-        at.millis() + self.offset_millis(at)
+        at.millis().clamp(-HORIZON, HORIZON) + self.offset_millis(at)
     }
 
     /// The instant that the wall clock shows so: the first of two, and later by the gap where

@@ -120,7 +120,17 @@ fn wrong(span: (usize, usize), en: impl Into<String>, zh: impl Into<String>) -> 
     ScheduleError::Field { field: "expression".to_owned(), words: Words::new(en, zh), span: Some(span) }
 }
 
+/// Every minute of an hour and every day of a month written out need less.
+const LONGEST: usize = 1000;
+
 pub(crate) fn parse(text: &str, dialect: Option<Dialect>) -> Result<Parsed, ScheduleError> {
+    if text.len() > LONGEST {
+        return Err(wrong(
+            (0, 0),
+            format!("the expression is longer than {LONGEST} characters"),
+            format!("表达式超过 {LONGEST} 个字符"),
+        ));
+    }
     let letters: Vec<char> = text.chars().collect();
     let fields = split(&letters);
     let whole = (0, letters.len());

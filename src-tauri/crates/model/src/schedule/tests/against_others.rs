@@ -35,8 +35,6 @@ fn day_fields() -> impl Strategy<Value = (String, String)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
-
     #[test]
     fn in_utc_every_expression_comes_when_another_library_says(
         minutes in field(0, 59),
@@ -196,8 +194,6 @@ fn hour_field() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
-
     #[test]
     fn over_a_clock_change_every_minute_is_accounted_for(
         night in 0..NIGHTS.len(),

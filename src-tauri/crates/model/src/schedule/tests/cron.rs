@@ -162,6 +162,7 @@ fn what_is_wrong_is_marked_where_it_stands() {
     check_wrong("@fortnightly", "@fortnightly", "@weekly");
     check_wrong("0 0 * * 每天", "每天", "is not a day of the week");
     check_wrong("99999999999999999999 * * * *", "99999999999999999999", "outside 0 to 59");
+    check_wrong(&"1,".repeat(2_000_000), "", "longer than 1000 characters");
     check_wrong_in(Some(Dialect::Seconds), "0 2 * * *", "0 2 * * *", "seconds dialect has 6");
     check_wrong_in(Some(Dialect::Unix), "0 0 2 * * *", "0 0 2 * * *", "unix dialect has 5");
 }

@@ -126,6 +126,27 @@ fn running_after_other_jobs_is_understood_and_refused_by_name() {
 }
 
 #[test]
+fn the_ends_of_time_are_answered_and_not_passed() {
+    let ends = [i64::MIN, -1, 0, Timestamp::MAX.millis() - 1, Timestamp::MAX.millis(), i64::MAX].map(Timestamp::from_millis);
+    for document in [
+        "{kind: cron, expression: '* * * * *', timeZone: Europe/Berlin}",
+        "{kind: cron, expression: '30 2 29 2 *', timeZone: Europe/Berlin}",
+        "{startTime: 0, repeatLevel: day, timeZone: America/New_York}",
+        "{startTime: 0, repeatLevel: month, repeatInterval: 4294967295}",
+        "{startTime: 0, repeatLevel: day, count: 4294967295}",
+        "{kind: fixedRate, everySeconds: 4294967295, startTime: 0}",
+        "{kind: fixedDelay, everySeconds: 1, startTime: 0}",
+        "{kind: once, at: 1000}",
+    ] {
+        let plan = schedule(document).plan(&Zones::bundled(), Timestamp::from_millis(0)).unwrap();
+        for end in ends {
+            let next = plan.next_after(end);
+            assert!(next.is_none_or(|next| next > end && next <= Timestamp::MAX), "{document} after {end}: {next:?}");
+        }
+    }
+}
+
+#[test]
 fn a_zone_nobody_knows_is_answered_with_a_guess() {
     let zones = Zones::bundled();
     let nearest = |name: &str| match zones.get(name) {
@@ -137,6 +158,7 @@ fn a_zone_nobody_knows_is_answered_with_a_guess() {
     assert_eq!(nearest("Berlin").as_deref(), Some("Europe/Berlin"));
     assert_eq!(nearest("New York").as_deref(), Some("America/New_York"));
     assert_eq!(nearest("Middle-earth/Bree"), None);
+    assert_eq!(nearest(&"x".repeat(5_000_000)), None);
     assert_eq!(zones.get("asia/shanghai").unwrap().name(), "Asia/Shanghai");
     assert_eq!(zones.version().len(), "2026e".len());
 }

@@ -282,8 +282,6 @@ fn schedules() -> impl Strategy<Value = Schedule> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
-
     /// Old runs before the new version holds, and new ones from then on: as many as there were,
     /// the dragged one among them, none twice and none lost.
     #[test]
