@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
+use campanile_model::instance::Origin;
 use campanile_model::task::{ExecutorRef, StopStage};
 use campanile_model::{Failure, Fault, TaskId, Timestamp, Words};
 use serde_json::Value;
@@ -41,11 +42,12 @@ pub struct Registration {
     pub capacity: u32,
     /// … and how many more may wait there.
     pub queue: u32,
-    /// Attempts that it has and has not handed in, or whose result was not acknowledged.
+    /// Attempts of which it has something: queued, running, or ended and not acknowledged.
     pub still_held: Vec<AttemptRef>,
 }
 
-/// Something about one attempt. Sequences count from 1 for each attempt.
+/// Something about one attempt. Sequences of an attempt rise; 0 answers for an attempt that the executor does not
+/// hold, and is neither kept nor acknowledged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     pub attempt: AttemptRef,
@@ -59,6 +61,8 @@ pub enum Said {
     Accepted,
     /// It did not start it and will not.
     HandedBack(Words),
+    /// It does not have it, and cannot say that it never began it.
+    Unheld,
     Started,
     Progress,
     /// How far stopping has come.
@@ -71,11 +75,15 @@ pub enum Said {
 #[derive(Clone, Debug, PartialEq)]
 pub enum FromExecutor {
     Register(Registration),
-    Heartbeat,
+    Heartbeat { number: u64 },
     Report(Report),
-    Log { attempt: AttemptRef, lines: Vec<LogLine> },
+    Log { attempt: AttemptRef, sequence: u64, lines: Vec<LogLine> },
+    /// Its credit, changed.
+    Capacity { capacity: u32, queue: u32 },
     /// It takes nothing new.
     Draining,
+    /// It leaves for good, and has nothing in hand.
+    Goodbye,
     /// The session has ended.
     Gone,
 }
@@ -98,15 +106,25 @@ pub struct Push {
     pub instance: String,
     pub planned: Timestamp,
     pub due: Timestamp,
-    pub deadline: Option<Timestamp>,
+    pub version: u32,
+    pub origin: Origin,
+    pub tenant: Option<String>,
+    /// The node watches it; the executor shows it.
+    pub run_timeout_ms: Option<i64>,
+    pub kill_on_overrun: bool,
+    /// The attempt's reports are numbered from here on.
+    pub sequence_after: u64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ToExecutor {
-    Welcome { node: String, still_yours: Vec<AttemptRef> },
+    /// What of that which it holds is still its own, with the last report of each that is stored.
+    Welcome { node: String, still_yours: Vec<(AttemptRef, u64)> },
     Refused(Fault),
-    HeartbeatSeen,
+    HeartbeatSeen { number: u64 },
     Push(Box<Push>),
+    /// Give it back if it has not begun.
+    Withdraw(AttemptRef),
     Stop { attempt: AttemptRef, stage: StopStage },
     /// The report is committed and need not be said again.
     Seen { attempt: AttemptRef, sequence: u64 },

@@ -104,6 +104,18 @@ impl Roster {
         self.with_session(session, |seat| seat.heard_at = seat.heard_at.max(now)).is_some()
     }
 
+    pub fn resize(&self, session: SessionId, capacity: u32, queue: u32) {
+        self.with_session(session, |seat| {
+            seat.registration.capacity = capacity;
+            seat.registration.queue = queue;
+        });
+    }
+
+    /// It has said goodbye: its lease ends at once.
+    pub fn leaves(&self, session: SessionId) {
+        self.with_session(session, |seat| seat.heard_at = Timestamp::EPOCH);
+    }
+
     pub fn drains(&self, session: SessionId) {
         self.with_session(session, |seat| seat.draining = true);
     }
@@ -155,7 +167,7 @@ impl Roster {
                 executor: registration.executor.clone(),
                 session: seat.session?,
                 processors: registration.processors.iter().map(|processor| processor.name.clone()).collect(),
-                room: (registration.capacity + registration.queue).saturating_sub(in_hand),
+                room: registration.capacity.saturating_add(registration.queue).saturating_sub(in_hand),
                 in_hand,
                 capacity: registration.capacity,
             })

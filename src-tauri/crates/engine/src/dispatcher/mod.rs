@@ -89,7 +89,12 @@ impl Dispatcher {
             instance: instance.id.to_string(),
             planned: instance.planned,
             due: instance.due,
-            deadline: None,
+            version: task.version,
+            origin: instance.origin,
+            tenant: spec.tenant.clone(),
+            run_timeout_ms: task.limits.run_timeout_ms,
+            kill_on_overrun: task.limits.kill_on_overrun,
+            sequence_after: task.sequence,
         };
         if !self.shared.link.tell(offer.session, ToExecutor::Push(Box::new(push))) {
             // It hands back, when it returns, what it never heard of; else its lease ends.

@@ -25,7 +25,6 @@ pub fn push(task: Task, executor: ExecutorRef, now: Timestamp) -> Result<Step, I
     let task = step.task_mut();
     task.deadline_at = Some(now.plus_millis(task.limits.push_timeout_ms));
     task.executor = Some(executor);
-    task.sequence = 0;
     task.failure = None;
     Ok(step)
 }
@@ -137,11 +136,16 @@ pub fn ready_timeout(task: Task, now: Timestamp, jitter: f64) -> Result<Step, Il
 /// Its executor is gone.
 pub fn lose(task: Task, now: Timestamp, jitter: f64) -> Result<Step, Illegal> {
     let mut step = task.begin();
+    vanish(&mut step, now, jitter)?;
+    Ok(step)
+}
+
+/// Whoever had it has it no more, and cannot say what became of it.
+pub fn vanish(step: &mut Step, now: Timestamp, jitter: f64) -> Result<(), Illegal> {
     let task = step.task();
     // A task whose stop was asked is never retried by itself.
     if task.stop.as_ref().is_some_and(|stop| matches!(stop.cause, StopCause::Operator | StopCause::Replaced)) {
-        cancel(&mut step, now)?;
-        return Ok(step);
+        return cancel(step, now);
     }
     let unstarted = task.state() == TaskState::Pushed;
     let executor = task.executor.as_ref().map_or(String::new(), |executor| executor.name.clone());
@@ -151,11 +155,9 @@ pub fn lose(task: Task, now: Timestamp, jitter: f64) -> Result<Step, Illegal> {
     if unstarted && step.task().lost_unstarted < LOST_UNSTARTED_FREE {
         step.task_mut().lost_unstarted += 1;
         let lane = step.task().lane;
-        again(&mut step, lane, now, Some(failure))?;
-        return Ok(step);
+        return again(step, lane, now, Some(failure));
     }
-    settle(&mut step, failure, now, jitter)?;
-    Ok(step)
+    settle(step, failure, now, jitter)
 }
 
 /// It still runs at its deadline. Where the policy says so it is stopped.

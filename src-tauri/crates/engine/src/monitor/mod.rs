@@ -130,7 +130,9 @@ impl Monitor {
         };
         let key = (task.id, task.attempt(), stage, session);
         let attempt = AttemptRef { task: task.id, attempt: task.attempt() };
-        if self.told.contains(&key) || self.shared.link.tell(session, ToExecutor::Stop { attempt, stage }) {
+        let withdrawn = task.stop.as_ref().is_some_and(|stop| stop.cause == StopCause::Withdrawn);
+        let words = if withdrawn { ToExecutor::Withdraw(attempt) } else { ToExecutor::Stop { attempt, stage } };
+        if self.told.contains(&key) || self.shared.link.tell(session, words) {
             current.insert(key);
         }
     }

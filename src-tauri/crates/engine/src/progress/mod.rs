@@ -74,14 +74,24 @@ impl Progress {
             }
             match said {
                 FromExecutor::Report(report) => reports.push((session, report)),
-                FromExecutor::Log { attempt, lines } => {
+                FromExecutor::Log { attempt, sequence, lines } => {
                     self.shared.logs.append(attempt.task, attempt.attempt, lines).await;
+                    self.shared.link.tell(session, ToExecutor::Seen { attempt: *attempt, sequence: *sequence });
                     self.shared.events.say(Topic::Log(attempt.task), now);
                 }
-                FromExecutor::Heartbeat => {
-                    self.shared.link.tell(session, ToExecutor::HeartbeatSeen);
+                FromExecutor::Heartbeat { number } => {
+                    self.shared.link.tell(session, ToExecutor::HeartbeatSeen { number: *number });
+                }
+                FromExecutor::Capacity { capacity, queue } => {
+                    self.shared.roster.resize(session, *capacity, *queue);
+                    self.shared.coord.ring(Bell::Dispatcher);
                 }
                 FromExecutor::Draining => self.shared.roster.drains(session),
+                FromExecutor::Goodbye => {
+                    self.write(std::mem::take(&mut reports), now).await?;
+                    self.shared.roster.leaves(session);
+                    self.shared.coord.ring(Bell::Monitor);
+                }
                 // What came before must be written first: it decides what is still the executor's.
                 FromExecutor::Register(registration) => {
                     self.write(std::mem::take(&mut reports), now).await?;
@@ -115,11 +125,6 @@ impl Progress {
         }
         match self.settle_what_it_holds(executor, &registration.still_held, now).await {
             Ok(still_yours) => {
-                for attempt in &registration.still_held {
-                    if !still_yours.contains(attempt) {
-                        self.shared.link.tell(session, ToExecutor::Forget(*attempt));
-                    }
-                }
                 let node = self.shared.node.clone();
                 self.shared.link.tell(session, ToExecutor::Welcome { node, still_yours });
             }
@@ -142,7 +147,7 @@ impl Progress {
         executor: &ExecutorRef,
         still_held: &[AttemptRef],
         now: Timestamp,
-    ) -> Result<Vec<AttemptRef>, PassError> {
+    ) -> Result<Vec<(AttemptRef, u64)>, PassError> {
         let held = self.shared.store.held_by(executor, usize::MAX >> 1).await?;
         let (kept, unknown): (Vec<Task>, Vec<Task>) =
             held.into_iter().partition(|task| still_held.contains(&attempt_of(task)));
@@ -167,7 +172,7 @@ impl Progress {
             self.shared.events.say(Topic::Tasks, now);
         }
         self.shared.roster.recount(executor, kept.iter().map(|task| (task.id, task.state() != TaskState::Pushed)));
-        Ok(kept.iter().map(attempt_of).collect())
+        Ok(kept.iter().map(|task| (attempt_of(task), task.sequence)).collect())
     }
 
     /// Writes reports, then acknowledges them.
@@ -248,7 +253,9 @@ impl Progress {
             let speaks = self.shared.roster.executor(*session);
             let is_owner = speaks.as_ref().is_some_and(|executor| task.executor.as_ref() == Some(executor));
             if !is_owner || task.attempt() != attempt || !task.state().is_held() {
-                let known = is_owner && task.attempt() == attempt && report.sequence <= task.sequence;
+                let known = is_owner
+                    && task.attempt() == attempt
+                    && (1..=task.sequence).contains(&report.sequence);
                 self.disregarded += u64::from(!known);
                 if known {
                     answers.push((*session, seen));
@@ -260,13 +267,14 @@ impl Progress {
                 }
                 continue;
             }
-            if report.sequence <= task.sequence {
+            if (1..=task.sequence).contains(&report.sequence) {
                 answers.push((*session, seen));
                 continue;
             }
             match self.apply(&mut step, &report.said, now) {
                 Ok(()) => {
-                    step.task_mut().sequence = report.sequence;
+                    let task = step.task_mut();
+                    task.sequence = task.sequence.max(report.sequence);
                     changed = true;
                 }
                 Err(illegal) => {
@@ -274,7 +282,9 @@ impl Progress {
                     self.disregarded += 1;
                 }
             }
-            answers.push((*session, seen));
+            if report.sequence > 0 {
+                answers.push((*session, seen));
+            }
         }
         (changed.then_some(step), answers)
     }
@@ -283,7 +293,10 @@ impl Progress {
         let jitter = self.shared.dice.fraction();
         match said {
             Said::Accepted | Said::Progress => Ok(()),
+            // It did not stop what it does not have; whoever asked for that is answered by the task's end.
+            Said::HandedBack(_) if step.task().state() != TaskState::Pushed => outcome::vanish(step, now, jitter),
             Said::HandedBack(reason) => outcome::hand_back(step, reason.clone(), now, jitter),
+            Said::Unheld => outcome::vanish(step, now, jitter),
             Said::Started => outcome::start(step, now),
             Said::Stopping(stage) => {
                 if let Some(stop) = &mut step.task_mut().stop

@@ -94,7 +94,7 @@ pub struct Task {
 
     /// Who has it, or had it last.
     pub executor: Option<ExecutorRef>,
-    /// The last report of this attempt that counted.
+    /// The last report of this attempt that counted. Numbers go on where an attempt is handed back.
     pub sequence: u64,
     pub retries_used: u32,
     /// Times an executor was lost before it had started the task.
@@ -252,7 +252,6 @@ impl Step {
                 self.task.deadline_at = None;
                 self.task.executor = None;
                 self.task.stop = None;
-                self.task.sequence = 0;
             }
             TaskEvent::Push => self.task.pushed_at = Some(at),
             TaskEvent::Start => self.task.started_at = Some(at),

@@ -1,0 +1,283 @@
+//! From the protocol's messages to the engine's words, and back.
+
+use campanile_engine::link::{
+    AttemptRef, FromExecutor, ProcessorOffer, Push, Registration, Report, Said, ToExecutor,
+};
+use campanile_engine::logs::{LogLine, LogStream};
+use campanile_engine::roster::EXECUTOR_LEASE;
+use campanile_model::task::{ExecutorRef, StopStage};
+use campanile_model::{Code, Failure, FailureClass, Fault, Timestamp, Words};
+use campanile_proto::{MAX_RESULT_BYTES, PROTOCOL_VERSION, v1};
+use serde_json::Value;
+
+use crate::Admission;
+
+const HEARTBEAT_MS: u32 = 1000;
+
+const LONGEST_NAME: usize = 200;
+
+/// None: a message that the engine has no use for.
+pub fn from_executor(message: v1::FromExecutor, admission: Admission) -> Result<Option<FromExecutor>, Fault> {
+    use v1::from_executor::Message;
+
+    let Some(message) = message.message else { return Ok(None) };
+    let said = match message {
+        Message::Register(register) => FromExecutor::Register(registration(register, admission)?),
+        Message::Heartbeat(heartbeat) => FromExecutor::Heartbeat { number: heartbeat.number },
+        Message::Report(report) => return self::report(report),
+        Message::Capacity(capacity) => {
+            FromExecutor::Capacity { capacity: capacity.running, queue: capacity.queued }
+        }
+        Message::Draining(_) => FromExecutor::Draining,
+        Message::Goodbye(_) => FromExecutor::Goodbye,
+        Message::StillNeededAnswer(_) => return Ok(None),
+    };
+    Ok(Some(said))
+}
+
+fn registration(register: v1::Register, admission: Admission) -> Result<Registration, Fault> {
+    if register.protocol_version != PROTOCOL_VERSION {
+        return Err(Code::ProtocolVersion.fault().with("version", register.protocol_version));
+    }
+    let executor = ExecutorRef {
+        group: name("group", register.group)?,
+        name: name("name", register.name)?,
+        boot: name("boot_id", register.boot_id)?,
+    };
+    let capacity = register.capacity.unwrap_or_default();
+    let offers = register.processors.into_iter().map(offer).collect::<Result<_, _>>()?;
+    let still_held = register
+        .still_held
+        .into_iter()
+        .filter_map(|held| held.attempt)
+        .map(attempt)
+        .collect::<Result<_, _>>()?;
+    Ok(Registration {
+        executor,
+        embedded: admission == Admission::Embedded,
+        processors: offers,
+        labels: register.labels.into_iter().collect(),
+        capacity: capacity.running,
+        queue: capacity.queued,
+        still_held,
+    })
+}
+
+fn name(field: &str, text: String) -> Result<String, Fault> {
+    if text.is_empty() || text.len() > LONGEST_NAME || text.chars().any(char::is_control) {
+        return Err(malformed(format!("{field} must be 1 to {LONGEST_NAME} characters without control characters")));
+    }
+    Ok(text)
+}
+
+fn malformed(reason: impl std::fmt::Display) -> Fault {
+    Code::BadRequest.fault().with("reason", reason)
+}
+
+fn offer(processor: v1::Processor) -> Result<ProcessorOffer, Fault> {
+    let schema = match processor.parameter_schema_json.as_str() {
+        "" => Value::Null,
+        text => serde_json::from_str(text)
+            .map_err(|error| malformed(format!("the schema of processor {}: {error}", processor.name)))?,
+    };
+    let or = |text: String, other: &str| if text.is_empty() { other.to_owned() } else { text };
+    let title_en = or(processor.title_en, &processor.name);
+    let title_zh = or(processor.title_zh, &title_en);
+    let description_zh = or(processor.description_zh, &processor.description_en);
+    Ok(ProcessorOffer {
+        name: name("processor name", processor.name)?,
+        title: Words::new(title_en, title_zh),
+        description: Words::new(processor.description_en, description_zh),
+        schema,
+    })
+}
+
+fn attempt(attempt: v1::AttemptRef) -> Result<AttemptRef, Fault> {
+    let task = attempt
+        .task_id
+        .parse()
+        .map_err(|_| malformed(format!("'{}' is not a task id", attempt.task_id)))?;
+    Ok(AttemptRef { task, attempt: attempt.attempt })
+}
+
+fn report(report: v1::Report) -> Result<Option<FromExecutor>, Fault> {
+    use v1::report::What;
+
+    let Some(about) = report.attempt else { return Err(malformed("a report about no attempt")) };
+    let about = attempt(about)?;
+    let Some(what) = report.what else { return Ok(None) };
+    let said = match what {
+        What::Accepted(_) => Said::Accepted,
+        What::Started(_) => Said::Started,
+        // Items and data are understood once sharding is.
+        What::Progress(_) | What::Items(_) | What::NewData(_) => Said::Progress,
+        What::HandedBack(back) if back.reason() == v1::HandBackReason::AlreadyEnded => Said::Unheld,
+        What::HandedBack(back) => Said::HandedBack(hand_back_words(&back)),
+        What::LogLines(log) => {
+            let lines = log_lines(log);
+            return Ok(Some(FromExecutor::Log { attempt: about, sequence: report.sequence, lines }));
+        }
+        What::CancelStage(stage) => match stage.reached() {
+            v1::CancelReached::Terminated => Said::Stopping(StopStage::Terminated),
+            v1::CancelReached::Killed => Said::Stopping(StopStage::Killed),
+            v1::CancelReached::Gone => Said::Unheld,
+            v1::CancelReached::Acknowledged | v1::CancelReached::Unspecified => {
+                Said::Stopping(StopStage::Acknowledged)
+            }
+        },
+        What::Finished(finished) => self::finished(finished)?,
+    };
+    Ok(Some(FromExecutor::Report(Report { attempt: about, sequence: report.sequence, said })))
+}
+
+fn hand_back_words(back: &v1::HandedBack) -> Words {
+    let words = match back.reason() {
+        v1::HandBackReason::NoRoom => Words::new("the executor had no room", "执行器已满"),
+        v1::HandBackReason::Draining => Words::new("the executor takes nothing new", "执行器不再接收新作业"),
+        v1::HandBackReason::UnknownProcessor => {
+            Words::new("the executor has no such processor", "执行器没有该 Processor")
+        }
+        v1::HandBackReason::Withdrawn => Words::new("taken back before it began", "在开始前被收回"),
+        v1::HandBackReason::Incomplete => Words::new("its data did not arrive whole", "数据未完整到达"),
+        v1::HandBackReason::Unknown | v1::HandBackReason::AlreadyEnded => {
+            Words::new("the executor does not have it", "执行器没有该作业")
+        }
+        v1::HandBackReason::Unspecified => Words::new("handed back", "被退回"),
+    };
+    match back.message.as_str() {
+        "" => words,
+        more => Words::new(format!("{}: {more}", words.en), format!("{}：{more}", words.zh)),
+    }
+}
+
+fn log_lines(log: v1::LogLines) -> Vec<LogLine> {
+    let mut lines = Vec::with_capacity(log.lines.len() + 1);
+    if log.dropped > 0 {
+        let at = log.lines.first().map_or(0, |line| line.at_ms);
+        lines.push(LogLine {
+            at: Timestamp::from_millis(at),
+            stream: LogStream::Log,
+            text: format!("[{} lines were lost here: they came faster than they could be taken]", log.dropped),
+        });
+    }
+    lines.extend(log.lines.into_iter().map(|line| LogLine {
+        at: Timestamp::from_millis(line.at_ms),
+        stream: match line.stream() {
+            v1::LogStream::Stdout => LogStream::Stdout,
+            v1::LogStream::Stderr => LogStream::Stderr,
+            v1::LogStream::Log | v1::LogStream::Unspecified => LogStream::Log,
+        },
+        text: line.text,
+    }));
+    lines
+}
+
+fn finished(finished: v1::Finished) -> Result<Said, Fault> {
+    use v1::finished::Outcome;
+
+    Ok(match finished.outcome {
+        Some(Outcome::Succeeded(succeeded)) if succeeded.result_json.len() > MAX_RESULT_BYTES => {
+            return Err(malformed(format!("a result of more than {MAX_RESULT_BYTES} bytes")));
+        }
+        Some(Outcome::Succeeded(succeeded)) => {
+            let result = Some(succeeded.result_json).filter(|json| !json.is_empty() && json != "null");
+            Said::Succeeded { result }
+        }
+        Some(Outcome::Failed(failed)) => {
+            let message_zh = match failed.message_zh.is_empty() {
+                true => failed.message_en.clone(),
+                false => failed.message_zh.clone(),
+            };
+            let class = match failed.class() {
+                v1::FailureClass::Business => FailureClass::Business,
+                v1::FailureClass::System => FailureClass::System,
+                v1::FailureClass::Transient | v1::FailureClass::Unspecified => FailureClass::Transient,
+            };
+            Said::Failed(Failure { class, code: failed.code, message: Words::new(failed.message_en, message_zh) })
+        }
+        Some(Outcome::Cancelled(_)) => Said::Cancelled,
+        None => return Err(malformed("a task that finished without an outcome")),
+    })
+}
+
+pub fn to_executor(what: ToExecutor) -> v1::ToExecutor {
+    use v1::to_executor::Message;
+
+    let message = match what {
+        ToExecutor::Welcome { node, still_yours } => Message::Welcome(v1::Welcome {
+            protocol_version: PROTOCOL_VERSION,
+            node,
+            heartbeat_ms: HEARTBEAT_MS,
+            lease_ms: lease_ms(),
+            nodes: Vec::new(),
+            still_yours: still_yours
+                .into_iter()
+                .map(|(attempt, stored_sequence)| v1::StillYours { attempt: Some(ours(attempt)), stored_sequence })
+                .collect(),
+            draining: false,
+        }),
+        ToExecutor::Refused(fault) => Message::Refused(v1::Refused {
+            code: fault.code,
+            message_en: fault.message.en,
+            message_zh: fault.message.zh,
+            retry_after_ms: u64::from(HEARTBEAT_MS),
+        }),
+        ToExecutor::HeartbeatSeen { number } => {
+            Message::HeartbeatAck(v1::HeartbeatAck { number, lease_ms: lease_ms() })
+        }
+        ToExecutor::Push(push) => Message::Push(self::push(*push)),
+        ToExecutor::Withdraw(attempt) => Message::Withdraw(v1::Withdraw { attempt: Some(ours(attempt)) }),
+        ToExecutor::Stop { attempt, stage } => {
+            let ask = match stage {
+                StopStage::Asked | StopStage::Acknowledged => v1::CancelAsk::Ask,
+                StopStage::Terminated => v1::CancelAsk::Terminate,
+                StopStage::Killed => v1::CancelAsk::Kill,
+            };
+            Message::Cancel(v1::Cancel { attempt: Some(ours(attempt)), ask: ask.into(), reason: String::new() })
+        }
+        ToExecutor::Seen { attempt, sequence } => {
+            Message::Ack(v1::Ack { attempt: Some(ours(attempt)), sequence })
+        }
+        ToExecutor::Forget(attempt) => Message::Forget(v1::Forget { attempt: Some(ours(attempt)) }),
+    };
+    v1::ToExecutor { message: Some(message) }
+}
+
+fn lease_ms() -> u32 {
+    u32::try_from(EXECUTOR_LEASE.as_millis()).unwrap_or(u32::MAX)
+}
+
+fn ours(attempt: AttemptRef) -> v1::AttemptRef {
+    v1::AttemptRef { task_id: attempt.task.to_string(), attempt: attempt.attempt }
+}
+
+fn push(push: Push) -> v1::Push {
+    let overrun = match push.kill_on_overrun {
+        true => v1::OverrunPolicy::Kill,
+        false => v1::OverrunPolicy::Note,
+    };
+    v1::Push {
+        attempt: Some(ours(push.attempt)),
+        idempotency_key: push.idempotency_key,
+        processor: push.processor,
+        method: v1::Method::Process.into(),
+        parameters_json: push.parameters,
+        context: Some(v1::Context {
+            job: push.job,
+            job_version: push.version,
+            instance_id: push.instance,
+            origin: push.origin.name().to_owned(),
+            planned_ms: push.planned.millis(),
+            due_ms: push.due.millis(),
+            deadline_ms: None,
+            overrun: overrun.into(),
+            tenant: push.tenant.unwrap_or_default(),
+            upstream: Vec::new(),
+        }),
+        sequence_after: push.sequence_after,
+        secrets: Vec::new(),
+        shard: None,
+        notice: None,
+        more_follows: false,
+    }
+}
