@@ -460,6 +460,7 @@ fn from_text(kind: &str, bytes: &[u8]) -> Value {
     let number = |text: &str| text.parse::<serde_json::Number>().map_or_else(|_| json!(text), Value::Number);
     match kind {
         "BOOL" => json!(text == "t"),
+        "BYTEA" => json!(text.replacen(r"\x", "0x", 1)),
         "BIT" => json!(bytes.iter().fold(0u64, |value, byte| value << 8 | u64::from(*byte))),
         "JSON" | "JSONB" => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
         "BOOLEAN" | "YEAR" | "FLOAT" | "DOUBLE" | "INT2" | "INT4" | "INT8" | "OID" | "FLOAT4" | "FLOAT8" => {

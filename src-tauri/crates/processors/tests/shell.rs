@@ -287,3 +287,26 @@ async fn a_pid_that_is_someone_elses_by_now_is_left_alone() {
     innocent.kill().unwrap();
     innocent.wait().unwrap();
 }
+
+/// As when we are killed between starting the gate and recording it.
+#[tokio::test]
+async fn a_child_that_could_not_be_recorded_never_runs() {
+    let world = world();
+    let told = tempfile::tempdir().unwrap();
+    let mark = told.path().join("ran");
+    fs::remove_dir_all(&world.folder).unwrap();
+    let home = world.folder.display().to_string();
+    let (outcome, _) = world.run(json!({"command": format!("touch {}", mark.display())})).await;
+    let (class, code, _) = failed(outcome);
+    assert_eq!((class, code.as_str()), (Class::Transient, "k_sc_ec_300029"));
+    let gates = || {
+        fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+            fs::read(entry.path().join("environ"))
+                .is_ok_and(|environment| String::from_utf8_lossy(&environment).contains(&home))
+        })
+    };
+    while gates() {
+        tokio::task::yield_now().await;
+    }
+    assert!(!mark.exists());
+}
