@@ -260,6 +260,35 @@ export function fixture(): Script {
     }),
     warnings: [],
   };
+  const spec = {
+    apiVersion: "campanile/v1",
+    name: "nightly-report",
+    description: "Sends yesterday's figures to the finance team",
+    schedule: {
+      kind: "cron",
+      expression: "0 2 * * *",
+      dialect: "unix",
+      timeZone: "Asia/Shanghai",
+      dstGap: "shift",
+      dstOverlap: "first",
+    },
+    misfire: { policy: "fireOnce", graceSeconds: 60, max: 100 },
+    overlap: "queue",
+    spreadSeconds: 0,
+    mode: "unicast",
+    route: "leastLoaded",
+    executorGroup: "local",
+    processor: "shell",
+    parameters: { command: "report --day yesterday" },
+    priority: "normal",
+    tenant: "acme",
+    tags: ["finance", "nightly"],
+    timeoutSeconds: 600,
+    overrun: "note",
+    retry: { retries: 3, baseSeconds: 1, maxSeconds: 60, multiplier: 2 },
+    readyTimeoutSeconds: 60,
+    pushTimeoutSeconds: 60,
+  };
   const schema = (properties: Record<string, unknown>, required: string[]) => ({
     type: "object",
     properties,
@@ -389,41 +418,95 @@ export function fixture(): Script {
       list_jobs: () => ({ rows, next: null, total: rows.length }),
       get_job: () => ({
         row: rows[0],
-        spec: {
-          apiVersion: "campanile/v1",
-          name: "nightly-report",
-          description: "Sends yesterday's figures to the finance team",
-          schedule: {
-            kind: "cron",
-            expression: "0 2 * * *",
-            dialect: "unix",
-            timeZone: "Asia/Shanghai",
-            dstGap: "shift",
-            dstOverlap: "first",
-          },
-          misfire: { policy: "fireOnce", graceSeconds: 60, max: 100 },
-          overlap: "queue",
-          spreadSeconds: 0,
-          mode: "unicast",
-          route: "leastLoaded",
-          executorGroup: "local",
-          processor: "shell",
-          parameters: { command: "report --day yesterday" },
-          priority: "normal",
-          tenant: "acme",
-          tags: ["finance", "nightly"],
-          timeoutSeconds: 600,
-          overrun: "note",
-          retry: { retries: 3, baseSeconds: 1, maxSeconds: 60, multiplier: 2 },
-          readyTimeoutSeconds: 60,
-          pushTimeoutSeconds: 60,
-        },
+        spec,
         saved_at: moment(NOW - 3 * 1440 * MIN),
         preview,
-        versions: [],
-        omissions: [],
+        versions: [4, 3, 2, 1].map((version) => ({
+          version,
+          saved_at: moment(NOW - (5 - version) * 1440 * MIN),
+          saved_by: version % 2 === 0 ? "lin" : "wang",
+          words:
+            version === 4
+              ? preview.words
+              : { en: "At 02:30, every day (Asia/Shanghai)", zh: "每天 02:30（Asia/Shanghai）" },
+          spec:
+            version === 4
+              ? spec
+              : {
+                  ...spec,
+                  schedule: { ...spec.schedule, expression: "30 2 * * *" },
+                  priority: "low",
+                  tags: ["finance"],
+                },
+        })),
+        omissions: [
+          {
+            job: "job-0",
+            name: "nightly-report",
+            from: moment(NOW - 2000 * MIN),
+            to: moment(NOW - 2000 * MIN),
+            count: 1,
+            reason: "overlap",
+            missed: false,
+            words: { en: "The run before it had not ended", zh: "上一次运行尚未结束" },
+          },
+        ],
       }),
       preview: () => preview,
+      read_crontab: () => ({
+        jobs: 3,
+        refused: 1,
+        lines: [
+          { number: 1, text: "# nightly things", outcome: { is: "blank" } },
+          { number: 2, text: "MAILTO=ops@example.com", outcome: { is: "environment" } },
+          {
+            number: 3,
+            text: "0 2 * * *",
+            outcome: {
+              is: "job",
+              name: "report",
+              words: { en: "At 02:00, every day", zh: "每天 02:00" },
+              command: "/usr/local/bin/report --day yesterday",
+              next: moment(NOW + 990 * MIN),
+            },
+          },
+          {
+            number: 4,
+            text: "*/5 * * * *",
+            outcome: {
+              is: "job",
+              name: "sync-orders",
+              words: { en: "Every 5 minutes", zh: "每 5 分钟" },
+              command: "/usr/local/bin/sync-orders",
+              next: moment(NOW + 5 * MIN),
+            },
+          },
+          {
+            number: 5,
+            text: "@daily",
+            outcome: {
+              is: "job",
+              name: "clean-temp",
+              words: { en: "At 00:00, every day", zh: "每天 00:00" },
+              command: "/usr/local/bin/clean-temp",
+              next: moment(NOW + 900 * MIN),
+            },
+          },
+          {
+            number: 6,
+            text: "61 * * * *   /usr/local/bin/never",
+            outcome: {
+              is: "refused",
+              fault: {
+                code: "k_sc_ec_000011",
+                message: { en: "61 is not a minute: 0 to 59", zh: "61 不是有效的分钟，应为 0 至 59" },
+                hint: null,
+                field: "schedule.expression",
+              },
+            },
+          },
+        ],
+      }),
       check_job: () => ({ faults: [], preview }),
       pulse: () => ({
         now: NOW,

@@ -31,6 +31,14 @@ export interface Shot {
   act?: (page: Page) => Promise<void>;
 }
 
+const CRONTAB = `# nightly things
+MAILTO=ops@example.com
+0 2 * * *    /usr/local/bin/report --day yesterday
+*/5 * * * *  /usr/local/bin/sync-orders
+@daily       /usr/local/bin/clean-temp
+61 * * * *   /usr/local/bin/never
+`;
+
 const SHOTS: Shot[] = [
   { name: "pulse", path: "/" },
   {
@@ -52,7 +60,27 @@ const SHOTS: Shot[] = [
     },
   },
   { name: "jobs", path: "/jobs" },
+  { name: "job-new", path: "/jobs/new" },
+  { name: "job-edit", path: "/jobs/job-0/edit" },
+  { name: "job", path: "/jobs/job-0" },
+  { name: "job-versions", path: "/jobs/job-0?tab=versions" },
+  {
+    name: "jobs-selected",
+    path: "/jobs",
+    act: async (page) => {
+      for (const key of ["j", "x", "j", "j", "x"]) await page.keyboard.press(key);
+    },
+  },
+  {
+    name: "crontab",
+    path: "/jobs?import=crontab",
+    act: async (page) => {
+      await page.locator("textarea").fill(CRONTAB);
+      await page.waitForTimeout(300);
+    },
+  },
   { name: "alarms", path: "/alarms" },
+  { name: "alarm-open", path: "/alarms?alarm=alarm-2" },
   { name: "settings", path: "/settings" },
   { name: "palette", path: "/jobs", act: async (page) => page.keyboard.press("Control+k") },
   { name: "keys", path: "/jobs", act: async (page) => page.keyboard.press("?") },

@@ -9,6 +9,11 @@ import { Refusal, Silence } from "./door";
 declare module "@tanstack/react-query" {
   interface Register {
     mutationMeta: { quiet?: boolean };
+    /** Topics of the feed that make the answer stale, besides the one its key begins with. */
+    queryMeta: {
+      topics?: readonly string[] /** Not asked again sooner than this after its last answer. */;
+      paceMs?: number;
+    };
   }
 }
 

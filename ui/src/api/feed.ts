@@ -2,7 +2,7 @@
 //
 // Frames are numbered. One that does not follow the last by one means that some were lost, and what they would have said
 // is not guessed: everything is asked again. The same holds for a snapshot, which is how the node begins.
-import type { QueryClient } from "@tanstack/react-query";
+import type { Query, QueryClient } from "@tanstack/react-query";
 import type { Frame } from "./types";
 
 export type Stale = "everything" | readonly string[];
@@ -23,8 +23,11 @@ export class Sequence {
   }
 }
 
+/** No question is asked again sooner than this after its last answer (its `meta.paceMs` may say later). */
+const PACE_MS = 200;
+
 /**
- * Asks again what is stale, one question at a time for each topic.
+ * Asks again what is stale. A question belongs to the topic that its key begins with, and to those in its `meta.topics`.
  *
  * A change that comes while the answer to the last one is under way is remembered, and asked for once more when that
  * answer is there: an answer is never cut off by the next change (under a constant stream none would ever arrive),
@@ -32,42 +35,45 @@ export class Sequence {
  */
 export class Refresher {
   readonly #client: QueryClient;
+  readonly #paceMs: number;
   readonly #busy = new Set<string>();
   readonly #again = new Set<string>();
 
-  constructor(client: QueryClient) {
+  constructor(client: QueryClient, paceMs = PACE_MS) {
     this.#client = client;
+    this.#paceMs = paceMs;
   }
 
   stale(what: Stale) {
-    if (what === "everything") {
-      const topics = new Set(
-        this.#client
-          .getQueryCache()
-          .getAll()
-          .map((query) => String(query.queryKey[0])),
-      );
-      for (const topic of topics) void this.#refresh(topic);
-      return;
+    for (const query of this.#client.getQueryCache().getAll()) {
+      if (what === "everything" || topicsOf(query).some((topic) => what.includes(topic))) void this.#refresh(query);
     }
-    for (const topic of what) void this.#refresh(topic);
   }
 
-  async #refresh(topic: string) {
-    if (this.#busy.has(topic)) {
-      this.#again.add(topic);
+  async #refresh(query: Query) {
+    query.invalidate();
+    if (!query.isActive()) return;
+    const hash = query.queryHash;
+    if (this.#busy.has(hash)) {
+      this.#again.add(hash);
       return;
     }
-    this.#busy.add(topic);
-    // A question asked before this change, whose answer may not know of it yet.
-    if (this.#client.isFetching({ queryKey: [topic] }) > 0) this.#again.add(topic);
+    this.#busy.add(hash);
+    // Asked before this change: its answer may not know of it yet.
+    if (query.state.fetchStatus === "fetching") this.#again.add(hash);
     try {
-      await this.#client.invalidateQueries({ queryKey: [topic] }, { cancelRefetch: false });
+      await this.#client.refetchQueries({ queryKey: query.queryKey, exact: true }, { cancelRefetch: false });
+      await new Promise((done) => setTimeout(done, query.meta?.paceMs ?? this.#paceMs));
     } finally {
-      this.#busy.delete(topic);
-      if (this.#again.delete(topic)) void this.#refresh(topic);
+      this.#busy.delete(hash);
+      if (this.#again.delete(hash)) void this.#refresh(query);
     }
   }
+}
+
+function topicsOf(query: Query): readonly string[] {
+  const first = String(query.queryKey[0]);
+  return query.meta?.topics ? [first, ...query.meta.topics] : [first];
 }
 
 /** How long to wait before the nth attempt to connect again: 0.3 s doubling to 5 s, scattered so that windows do not march in step. */

@@ -1,5 +1,5 @@
 // What is asked of the node as a whole: who it is, what is set, hold and release.
-import { queryOptions, useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { call } from "./door";
 import type { Bootstrap } from "./types";
 
@@ -9,10 +9,6 @@ export const bootstrapQuery = () =>
     queryFn: () => call("bootstrap", {}),
     staleTime: Number.POSITIVE_INFINITY,
   });
-
-export function useBootstrap() {
-  return useSuspenseQuery(bootstrapQuery()).data;
-}
 
 export const useHold = () => useMutation({ mutationFn: (reason: string) => call("hold", { reason }) });
 

@@ -2,12 +2,20 @@
 // and from any folder of a server, and a filter can be shared by copying it.
 import { createHashHistory, createRouter } from "@tanstack/react-router";
 import { alarmsRoute } from "@/views/alarms/route";
-import { jobRoute, jobsRoute } from "@/views/jobs/route";
+import { editJobRoute, jobRoute, jobsRoute, newJobRoute } from "@/views/jobs/route";
 import { pulseRoute } from "@/views/pulse/route";
 import { settingsRoute } from "@/views/settings/route";
 import { rootRoute } from "./root";
 
-const routeTree = rootRoute.addChildren([pulseRoute, jobsRoute, jobRoute, alarmsRoute, settingsRoute]);
+const routeTree = rootRoute.addChildren([
+  pulseRoute,
+  jobsRoute,
+  newJobRoute,
+  jobRoute,
+  editJobRoute,
+  alarmsRoute,
+  settingsRoute,
+]);
 
 export const router = createRouter({ routeTree, history: createHashHistory(), defaultPreload: false });
 

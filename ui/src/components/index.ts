@@ -2,6 +2,7 @@
 
 export * from "./Answer";
 export * from "./nouns";
+export * from "./ParameterForm";
 export * from "./StateGlyph";
 export * from "./states";
 export * from "./View";

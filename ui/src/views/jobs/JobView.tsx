@@ -1,3 +1,387 @@
+// One job: when it runs next and how the last runs went, what it does and by which rules, what did not fire and why, and
+// every version it ever had, to compare and to restore.
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { Copy, FileDown, History, MoreHorizontal, Pause, Pencil, Play, Trash2 } from "lucide-react";
+import { type ReactNode, useMemo, useState } from "react";
+import { jobQuery, useRestoreVersion } from "@/api/jobs";
+import type { JobDetail, VersionRow } from "@/api/types";
+import { Answer, InstanceStateBadge, OutcomeStrip, stateWords, View } from "@/components";
+import { cx } from "@/lib/cx";
+import { useHotkey } from "@/lib/hotkeys";
+import { figure, useSaid, useWords } from "@/lib/words";
+import {
+  Button,
+  Clip,
+  CodeBlock,
+  Dialog,
+  EmptyState,
+  Facts,
+  IconButton,
+  Menu,
+  SkeletonRows,
+  Tabs,
+  Tag,
+  toast,
+} from "@/primitives";
+import { differences } from "./differences";
+import { RunsPreview } from "./RunsPreview";
+import { jobRoute } from "./route";
+import { useJobActions } from "./useJobActions";
+import { jobWords } from "./words";
+
 export function JobView() {
-  return <div />;
+  const w = useWords(jobWords);
+  const said = useSaid();
+  const { job } = jobRoute.useParams();
+  const { tab = "overview" } = jobRoute.useSearch();
+  const navigate = useNavigate();
+  const query = useQuery(jobQuery(job));
+  const actions = useJobActions(() => void navigate({ to: "/jobs" }));
+  const row = query.data?.row;
+
+  const there = { enabled: row !== undefined };
+  const toggle = () => row && (row.paused ? actions.resume([row.id]) : actions.pause([row.id]));
+  const copy = () => row && void navigate({ to: "/jobs/new", search: { like: row.id } });
+  useHotkey("r", w.run, () => row && actions.run([row.id]), there);
+  useHotkey("p", row?.paused ? w.resume : w.pause, toggle, there);
+  useHotkey("e", w.edit, () => row && actions.edit(row.id), there);
+  useHotkey("d", w.remove, () => row && actions.remove([row.id]), there);
+
+  return (
+    <View
+      title={
+        <span className="flex items-baseline gap-2">
+          <Link to="/jobs" className="font-normal text-ink-3 hover:text-ink">
+            {w.title}
+          </Link>
+          <span className="font-normal text-ink-3">/</span>
+          <span className="max-w-[40vw] truncate" title={row?.name}>
+            {row?.name ?? ""}
+          </span>
+        </span>
+      }
+      lead={
+        row && (
+          <span className="inline-flex min-w-0 items-center gap-2">
+            {row.paused && <Tag tone="warn">{w.paused}</Tag>}
+            <Clip>{said(row.words)}</Clip>
+          </span>
+        )
+      }
+      actions={
+        row && (
+          <>
+            <Button
+              icon={<Play />}
+              kbd="r"
+              why={row.can_run.why && said(row.can_run.why)}
+              onPress={() => actions.run([row.id])}
+            >
+              {w.run}
+            </Button>
+            <Button icon={row.paused ? <Play /> : <Pause />} onPress={toggle}>
+              {row.paused ? w.resume : w.pause}
+            </Button>
+            <Button variant="primary" icon={<Pencil />} kbd="e" onPress={() => actions.edit(row.id)}>
+              {w.edit}
+            </Button>
+            <Menu
+              label={w.actions}
+              items={[
+                { id: "copy", label: w.duplicate, icon: <Copy />, run: copy },
+                { id: "export", label: w.exportAll, icon: <FileDown />, run: () => actions.save([row.id], row.name) },
+                "line",
+                {
+                  id: "remove",
+                  label: w.remove,
+                  icon: <Trash2 />,
+                  kbd: "d",
+                  danger: true,
+                  run: () => actions.remove([row.id]),
+                },
+              ]}
+            >
+              <IconButton label={w.more} icon={<MoreHorizontal />} />
+            </Menu>
+          </>
+        )
+      }
+    >
+      <div className="flex h-full min-h-0 flex-col">
+        <Tabs
+          className="mx-5 shrink-0"
+          label={row?.name ?? w.title}
+          value={tab}
+          onChange={(next) =>
+            void navigate({
+              to: "/jobs/$job",
+              params: { job },
+              search: next === "versions" ? { tab: next } : {},
+              replace: true,
+            })
+          }
+          tabs={[
+            { id: "overview", label: w.detail.overview },
+            { id: "versions", label: w.detail.versions, count: query.data?.versions.length },
+          ]}
+        />
+        <div className="min-h-0 flex-1 overflow-y-auto px-5 py-4">
+          <Answer of={query} skeleton={<SkeletonRows rows={8} />}>
+            {(detail) => (tab === "versions" ? <Versions detail={detail} /> : <Overview detail={detail} />)}
+          </Answer>
+        </div>
+      </div>
+      {actions.question}
+    </View>
+  );
+}
+
+function Box({
+  title,
+  note,
+  children,
+  className,
+}: {
+  title: string;
+  note?: ReactNode;
+  children: ReactNode;
+  className?: string;
+}) {
+  return (
+    <section className={cx("panel min-w-0 px-4 pt-2.5 pb-3", className)}>
+      <header className="mb-1.5 flex min-h-7 items-center gap-2">
+        <h2 className="font-semibold">{title}</h2>
+        {note}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+function Overview({ detail }: { detail: JobDetail }) {
+  const w = useWords(jobWords);
+  const d = w.detail;
+  const f = w.form;
+  const s = useWords(stateWords);
+  const said = useSaid();
+  const { row, spec, preview, omissions } = detail;
+  const [retry, timeout, spread] = [spec.retry, spec.timeoutSeconds, spec.spreadSeconds];
+  return (
+    <div className="@container">
+      <div className="grid grid-cols-2 items-start gap-3">
+        <div className="col-span-2 flex flex-col gap-3 @3xl:col-span-1">
+          <Box title={d.nextRuns}>
+            {preview ? (
+              <RunsPreview preview={preview} none={f.previewManual} most={10} />
+            ) : (
+              <p className="text-ink-3">{f.previewManual}</p>
+            )}
+          </Box>
+          {omissions.length > 0 && (
+            <Box title={d.omitted}>
+              <ul>
+                {omissions.map((each) => (
+                  <li
+                    key={`${each.from.ms}-${each.reason}`}
+                    className="flex items-center gap-2.5 border-line border-b py-1.5 last:border-b-0"
+                  >
+                    <InstanceStateBadge state={each.missed ? "missed" : "skipped"} brief />
+                    <Clip className="flex-1">{said(each.words)}</Clip>
+                    <span className="shrink-0 text-ink-3 text-xs">
+                      {figure(each.count)} × · {each.from.text.slice(5, 16)}
+                    </span>
+                  </li>
+                ))}
+              </ul>
+            </Box>
+          )}
+        </div>
+        <div className="col-span-2 flex flex-col gap-3 @3xl:col-span-1">
+          <Box title={d.lastRuns}>
+            {row.last.length === 0 ? (
+              <p className="text-ink-3">{d.noLast}</p>
+            ) : (
+              <OutcomeStrip most={20} outcomes={row.last.map((each) => ({ id: each.instance, state: each.state }))} />
+            )}
+          </Box>
+          <Box
+            title={d.what}
+            note={<code className="text-ink-3 text-xs">{`${spec.executorGroup}/${spec.processor}`}</code>}
+          >
+            {spec.description && <p className="mb-2 text-ink-2">{spec.description}</p>}
+            {Object.keys(spec.parameters).length === 0 ? (
+              <p className="text-ink-3">
+                {d.parameters}: {d.noParameters}
+              </p>
+            ) : (
+              <CodeBlock>
+                {Object.entries(spec.parameters)
+                  .map(([key, value]) => `${key}: ${asText(value)}`)
+                  .join("\n")}
+              </CodeBlock>
+            )}
+          </Box>
+          <Box title={d.policies}>
+            <Facts
+              rows={[
+                [f.priority, s.lane[spec.priority]],
+                [f.overlapRuns, f.overlapRunsKinds[spec.overlap]],
+                [f.misfire, f.misfires[spec.misfire.policy]],
+                [f.timeout, timeout ? `${d.seconds(timeout)}, ${f.overruns[spec.overrun]}` : d.none],
+                [
+                  f.retries,
+                  retry.retries === 0
+                    ? d.none
+                    : `${figure(retry.retries)} (${retry.baseSeconds} s × ${retry.multiplier}ⁿ ≤ ${retry.maxSeconds} s)`,
+                ],
+                [f.spread, spread ? d.seconds(spread) : d.none],
+                [f.tenant, spec.tenant ?? d.none],
+                [f.owner, spec.owner ?? d.none],
+                [
+                  f.tags,
+                  row.tags.length === 0 ? (
+                    d.none
+                  ) : (
+                    <span key="tags" className="flex flex-wrap gap-1">
+                      {row.tags.map((tag) => (
+                        <Tag key={tag}>{tag}</Tag>
+                      ))}
+                    </span>
+                  ),
+                ],
+                [d.versions, `${d.version(row.version)}, ${detail.saved_at.text}`],
+              ]}
+            />
+          </Box>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Versions({ detail }: { detail: JobDetail }) {
+  const w = useWords(jobWords);
+  const d = w.detail;
+  const said = useSaid();
+  const restore = useRestoreVersion();
+  const current = detail.versions.find((each) => each.version === detail.row.version);
+  const [picked, setPicked] = useState<number | null>(null);
+  const [asking, setAsking] = useState<VersionRow | null>(null);
+  const shown =
+    detail.versions.find((each) => each.version === picked) ??
+    detail.versions.find((each) => each !== current) ??
+    current;
+  const rows = useMemo(() => (shown ? differences(detail.spec, shown.spec) : []), [detail.spec, shown]);
+  if (!shown) return <EmptyState icon={<History />} title={d.versions} />;
+  return (
+    <div className="grid grid-cols-[minmax(220px,300px)_1fr] items-start gap-3">
+      <ul className="panel overflow-hidden">
+        {detail.versions.map((each) => (
+          <li key={each.version} className="border-line border-b last:border-b-0">
+            <button
+              type="button"
+              aria-pressed={each === shown}
+              onClick={() => setPicked(each.version)}
+              className={cx("block w-full px-3.5 py-2 text-left", each === shown ? "bg-picked" : "hover:bg-hover")}
+            >
+              <span className="flex items-center gap-2">
+                <span className="font-medium">{d.version(each.version)}</span>
+                {each === current && <Tag tone="ok">{d.current}</Tag>}
+              </span>
+              <span className="block text-ink-3 text-xs">{d.savedBy(each.saved_by, each.saved_at.text)}</span>
+              <Clip className="text-ink-2 text-xs">{said(each.words)}</Clip>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <Box
+        title={d.version(shown.version)}
+        note={
+          <>
+            <span className="text-ink-3 text-xs">{d.compare}</span>
+            <span className="ml-auto">
+              {shown !== current && (
+                <Button size="sm" icon={<History />} onPress={() => setAsking(shown)}>
+                  {d.restore}
+                </Button>
+              )}
+            </span>
+          </>
+        }
+      >
+        {rows.length === 0 ? (
+          <p className="py-2 text-ink-3">{d.same}</p>
+        ) : (
+          <div className="grid grid-cols-[max-content_1fr_1fr] gap-x-4">
+            <span className="eyebrow border-line border-b pb-1">{d.field}</span>
+            <span className="eyebrow border-line border-b pb-1">{d.before}</span>
+            <span className="eyebrow border-line border-b pb-1">{d.after}</span>
+            {rows.map((row) => (
+              <div key={row.path} className="contents">
+                <code className="border-line border-b py-1.5 text-ink-2 text-xs">{row.path}</code>
+                <Side sign="−" text={row.before} tone="bad" />
+                <Side sign="+" text={row.after} tone="ok" />
+              </div>
+            ))}
+          </div>
+        )}
+      </Box>
+      <Dialog
+        open={asking !== null}
+        onClose={() => setAsking(null)}
+        role="alertdialog"
+        title={d.restoreTitle(asking?.version ?? 0)}
+        lead={d.restoreLead}
+        width={440}
+        footer={
+          <>
+            <Button onPress={() => setAsking(null)}>{w.cancel}</Button>
+            <Button
+              autoFocus
+              variant="primary"
+              onPress={() => {
+                if (!asking) return;
+                const back = detail.row.version;
+                restore.mutate(
+                  { job: detail.row.id, version: asking.version, seen_version: detail.row.version },
+                  {
+                    onSuccess: (done) =>
+                      toast({
+                        text: d.restored(asking.version),
+                        undo: () => restore.mutate({ job: detail.row.id, version: back, seen_version: done.version }),
+                      }),
+                  },
+                );
+                setAsking(null);
+              }}
+            >
+              {d.restore}
+            </Button>
+          </>
+        }
+      />
+    </div>
+  );
+}
+
+function Side({ sign, text, tone }: { sign: string; text: string | null; tone: "ok" | "bad" }) {
+  return (
+    <span className="min-w-0 border-line border-b py-1.5">
+      {text !== null && (
+        <code
+          className={cx(
+            "inline-block max-w-full select-text break-words rounded-xs px-1.5 text-xs",
+            tone === "ok" ? "bg-ok-soft text-ok" : "bg-bad-soft text-bad",
+          )}
+        >
+          {sign} {text}
+        </code>
+      )}
+    </span>
+  );
+}
+
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

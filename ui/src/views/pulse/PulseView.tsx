@@ -1,3 +1,321 @@
+// Is all well? In one line first, then what needs a hand, then the detail: what comes in the next hour, what waits, what
+// is under way, what went wrong, what did not fire and why.
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { BellOff, Check, CircleAlert, Hand, Play } from "lucide-react";
+import type { ReactNode } from "react";
+import { useRunJobs } from "@/api/jobs";
+import { useLive } from "@/api/live";
+import { pulseQuery } from "@/api/pulse";
+import type { AlarmRow, InstanceRow, LaneView, OmissionRow, OutcomesView, Pulse, Upcoming } from "@/api/types";
+import {
+  Answer,
+  DueIn,
+  Elapsed,
+  InstanceStateBadge,
+  LANES,
+  RefusalNotice,
+  Severity,
+  stateWords,
+  TaskState,
+  View,
+} from "@/components";
+import { cx } from "@/lib/cx";
+import { span } from "@/lib/relative";
+import { figure, useLang, useSaid, useWords } from "@/lib/words";
+import { Button, Clip, Skeleton, toast } from "@/primitives";
+import { FirstRun } from "./FirstRun";
+import { NextHour } from "./NextHour";
+import { pulseWords } from "./words";
+
 export function PulseView() {
-  return <div />;
+  const w = useWords(pulseWords);
+  const pulse = useQuery(pulseQuery());
+  return (
+    <View title={w.title} lead={pulse.data && <Lead pulse={pulse.data} />} scroll>
+      <Answer of={pulse} skeleton={<Outline />}>
+        {(data) => (data.jobs === 0 ? <FirstRun /> : <Detail pulse={data} />)}
+      </Answer>
+      {pulse.data && pulse.isError && <RefusalNotice error={pulse.error} />}
+    </View>
+  );
+}
+
+function Lead({ pulse }: { pulse: Pulse }) {
+  const w = useWords(pulseWords);
+  const { status } = useLive();
+  if (pulse.jobs === 0) return null;
+  const hands = pulse.alarms.filter((alarm) => alarm.state === "firing").length;
+  const [icon, text, tone] = status?.hold
+    ? [<Hand key="held" />, w.held, "text-warn"]
+    : hands > 0
+      ? [<CircleAlert key="hands" />, w.hands(hands), "text-bad"]
+      : [<Check key="well" />, w.well, "text-ok"];
+  return (
+    <span className={cx("inline-flex items-center gap-1.5 font-medium [&_svg]:size-4", tone)}>
+      {icon}
+      {text}
+    </span>
+  );
+}
+
+function Detail({ pulse }: { pulse: Pulse }) {
+  const w = useWords(pulseWords);
+  const { status } = useLive();
+  const total = pulse.next_hour.reduce((sum, minute) => sum + minute.firings, 0);
+  return (
+    <div className="@container">
+      <div className="grid grid-cols-6 gap-3">
+        <Card className="col-span-6 @4xl:col-span-4" title={w.nextHour} note={w.firingsInHour(total)}>
+          <NextHour minutes={pulse.next_hour} />
+        </Card>
+        <Card className="col-span-3 @4xl:col-span-2" title={w.upcoming} flush>
+          <UpcomingList upcoming={pulse.upcoming} />
+        </Card>
+        <Card className="col-span-3 @4xl:col-span-2" title={w.lanes}>
+          <Lanes lanes={status?.lanes ?? []} />
+        </Card>
+        <Card className="col-span-3 @4xl:col-span-2" title={w.success}>
+          <Outcomes outcomes={pulse.outcomes} />
+        </Card>
+        <Card
+          className="col-span-3 @4xl:col-span-2"
+          title={w.running}
+          note={status ? figure(status.running) : undefined}
+          flush
+        >
+          <Running running={pulse.running} />
+        </Card>
+        <Card
+          className="col-span-6 @4xl:col-span-3"
+          title={w.alarms}
+          flush
+          action={
+            <Link to="/alarms" className="text-accent-ink text-xs hover:underline">
+              {w.allAlarms}
+            </Link>
+          }
+        >
+          <Alarms alarms={pulse.alarms} />
+        </Card>
+        <Card className="col-span-6 @4xl:col-span-3" title={w.away} note={w.awayNote} flush>
+          <Omissions omissions={pulse.omissions} />
+        </Card>
+      </div>
+    </div>
+  );
+}
+
+interface CardProps {
+  title: string;
+  note?: ReactNode;
+  action?: ReactNode;
+  /** The rows inside bring their own padding. */
+  flush?: boolean;
+  className?: string;
+  children: ReactNode;
+}
+
+function Card({ title, note, action, flush = false, className, children }: CardProps) {
+  return (
+    <section className={cx("panel flex min-w-0 flex-col overflow-hidden", className)}>
+      <header className="flex h-10 shrink-0 items-center gap-2 px-4">
+        <h2 className="shrink-0 font-semibold">{title}</h2>
+        {note && <span className="min-w-0 truncate text-ink-3 text-xs">{note}</span>}
+        {action && <span className="ml-auto shrink-0">{action}</span>}
+      </header>
+      <div className={cx("min-h-0 flex-1", flush ? "pb-1.5" : "px-4 pb-4")}>{children}</div>
+    </section>
+  );
+}
+
+function Nothing({ icon, children }: { icon?: ReactNode; children: string }) {
+  return (
+    <div className="flex h-full min-h-24 items-center justify-center gap-2 px-4 text-ink-3 [&_svg]:size-4">
+      {icon}
+      {children}
+    </div>
+  );
+}
+
+function UpcomingList({ upcoming }: { upcoming: readonly Upcoming[] }) {
+  const w = useWords(pulseWords);
+  if (upcoming.length === 0) return <Nothing>{w.noUpcoming}</Nothing>;
+  return (
+    <ul>
+      {upcoming.slice(0, 5).map((each, i) => (
+        <li key={`${each.job}-${each.due.ms}-${i}`}>
+          <Link to="/jobs/$job" params={{ job: each.job }} className="flex h-7 items-center gap-3 px-4 hover:bg-hover">
+            <Clip className="flex-1">{each.name}</Clip>
+            <span className="shrink-0 text-ink-2">{each.due.text.slice(11, 16)}</span>
+            <span className="w-20 shrink-0 text-right">
+              <DueIn at={each.due.ms} quiet />
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Lanes({ lanes }: { lanes: readonly LaneView[] }) {
+  const w = useWords(pulseWords);
+  const s = useWords(stateWords);
+  const lang = useLang();
+  const most = Math.max(20, ...lanes.map((lane) => lane.depth));
+  return (
+    <ul className="flex flex-col gap-1.5">
+      {LANES.map((name) => {
+        const lane = lanes.find((each) => each.lane === name);
+        const depth = lane?.depth ?? 0;
+        return (
+          <li key={name} className="grid grid-cols-[72px_1fr_48px_84px] items-center gap-2">
+            <span className={depth === 0 ? "text-ink-3" : ""}>{s.lane[name]}</span>
+            <span className="h-1.5 overflow-hidden rounded-full bg-sunken">
+              <span
+                className="block h-full rounded-full bg-queued transition-[width] duration-200"
+                style={{ width: depth === 0 ? 0 : `${Math.max(2, Math.sqrt(depth / most) * 100)}%` }}
+              />
+            </span>
+            <span className={cx("text-right", depth === 0 ? "text-ink-3" : "font-medium")}>{figure(depth)}</span>
+            <span className="truncate text-right text-ink-3 text-xs">
+              {lane?.oldest_wait_ms ? span(lane.oldest_wait_ms, lang) : depth === 0 ? w.empty : ""}
+            </span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Outcomes({ outcomes }: { outcomes: OutcomesView }) {
+  const w = useWords(pulseWords);
+  const { succeeded, failed, rate } = outcomes;
+  if (rate === null) return <Nothing>{w.noOutcome}</Nothing>;
+  const text = (rate * 100).toFixed(rate === 1 || rate === 0 ? 0 : 1);
+  return (
+    <div className="flex h-full flex-col justify-center gap-3">
+      <div className="flex items-baseline gap-2">
+        <span className="font-semibold text-2xl tracking-tight">{text}%</span>
+        <span className="text-ink-3">{w.rate}</span>
+      </div>
+      <div className="flex h-2 gap-0.5 overflow-hidden rounded-full">
+        {succeeded > 0 && <span className="rounded-full bg-ok" style={{ flexGrow: succeeded }} />}
+        {failed > 0 && <span className="min-w-1.5 rounded-full bg-bad" style={{ flexGrow: failed }} />}
+      </div>
+      <div className="flex justify-between text-xs">
+        <span className="text-ok">✓ {w.succeeded(succeeded)}</span>
+        <span className={failed > 0 ? "text-bad" : "text-ink-3"}>✕ {w.failed(failed)}</span>
+      </div>
+    </div>
+  );
+}
+
+function Running({ running }: { running: readonly InstanceRow[] }) {
+  const w = useWords(pulseWords);
+  if (running.length === 0) return <Nothing>{w.nothingRuns}</Nothing>;
+  return (
+    <ul>
+      {running.slice(0, 5).map((instance) => {
+        const task = instance.tasks[0];
+        return (
+          <li key={instance.id} className="flex h-7 items-center gap-2.5 px-4">
+            {task ? <TaskState code={task.state} brief /> : <InstanceStateBadge state={instance.state} brief />}
+            <Link
+              to="/jobs/$job"
+              params={{ job: instance.job }}
+              className="min-w-0 flex-1 truncate hover:underline"
+              title={instance.job_name}
+            >
+              {instance.job_name}
+            </Link>
+            <span className="shrink-0 text-ink-3 text-xs">
+              <Elapsed since={(instance.started ?? instance.due).ms} />
+            </span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Alarms({ alarms }: { alarms: readonly AlarmRow[] }) {
+  const w = useWords(pulseWords);
+  const said = useSaid();
+  if (alarms.length === 0) return <Nothing icon={<BellOff />}>{w.noAlarms}</Nothing>;
+  return (
+    <ul>
+      {alarms.slice(0, 6).map((alarm) => (
+        <li key={alarm.id}>
+          <Link to="/alarms" search={{ alarm: alarm.id }} className="flex h-8 items-center gap-2.5 px-4 hover:bg-hover">
+            <Severity level={alarm.severity} />
+            <Clip className={cx("flex-1", alarm.state !== "firing" && "text-ink-3")}>{said(alarm.message)}</Clip>
+            {alarm.count > 1 && <span className="shrink-0 text-ink-3 text-xs">{w.times(alarm.count)}</span>}
+            <span className="w-20 shrink-0 text-right">
+              <DueIn at={alarm.last.ms} quiet />
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Omissions({ omissions }: { omissions: readonly OmissionRow[] }) {
+  const w = useWords(pulseWords);
+  const said = useSaid();
+  const run = useRunJobs();
+  if (omissions.length === 0) return <Nothing icon={<Check />}>{w.noOmissions}</Nothing>;
+  return (
+    <ul>
+      {omissions.slice(0, 5).map((each) => (
+        <li
+          key={`${each.job}-${each.from.ms}-${each.reason}`}
+          className="flex h-11 items-center gap-2.5 px-4 hover:bg-hover"
+        >
+          <InstanceStateBadge state={each.missed ? "missed" : "skipped"} brief />
+          <div className="min-w-0 flex-1">
+            <div className="flex items-baseline gap-1.5">
+              <Link
+                to="/jobs/$job"
+                params={{ job: each.job }}
+                className="truncate font-medium hover:underline"
+                title={each.name}
+              >
+                {each.name}
+              </Link>
+              <span className="shrink-0 text-ink-3 text-xs">
+                {w.times(each.count)} · {each.from.text.slice(5, 16)}
+                {each.count > 1 &&
+                  ` – ${each.to.text.slice(each.to.text.slice(0, 10) === each.from.text.slice(0, 10) ? 11 : 5, 16)}`}
+              </span>
+            </div>
+            <Clip className="text-ink-2 text-xs">{said(each.words)}</Clip>
+          </div>
+          <Button
+            size="sm"
+            variant="quiet"
+            icon={<Play />}
+            onPress={() => run.mutate([each.job], { onSuccess: () => toast({ text: w.started(each.name) }) })}
+          >
+            {w.runNow}
+          </Button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Outline() {
+  return (
+    <div className="grid grid-cols-6 gap-3" aria-hidden="true">
+      {[4, 2, 2, 2, 2, 3, 3].map((width, i) => (
+        <div key={i} className="panel h-40 p-4" style={{ gridColumn: `span ${width}` }}>
+          <div className="w-28">
+            <Skeleton className="h-3 w-full" />
+          </div>
+        </div>
+      ))}
+    </div>
+  );
 }

@@ -1,0 +1,484 @@
+// Writing a job: at the left what one decides, at the right what it comes to, live. The node judges every change as it is
+// typed; what is wrong stands beside its field, once one has been there or has tried to save. Saving is one key.
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { CircleAlert, RotateCw } from "lucide-react";
+import { type ReactNode, useEffect, useMemo, useState } from "react";
+import { call, getZone, Refusal } from "@/api/door";
+import { jobQuery, useSaveJob } from "@/api/jobs";
+import { bootstrapQuery } from "@/api/node";
+import type { Bootstrap, Fault } from "@/api/types";
+import { wallAt } from "@/api/walltime";
+import { Answer, ParameterForm, RefusalNotice, stateWords, View } from "@/components";
+import { now } from "@/lib/clock";
+import { useHotkey } from "@/lib/hotkeys";
+import { useLang, useSaid, useWords } from "@/lib/words";
+import { Button, Notice, NumberField, Segmented, Select, Skeleton, SkeletonRows, TextField, toast } from "@/primitives";
+import { type Draft, DraftError, emptyDraft, fromSpec, toSpec } from "./draft";
+import { RunsPreview } from "./RunsPreview";
+import { editJobRoute, newJobRoute } from "./route";
+import { ScheduleFields } from "./ScheduleFields";
+import { jobWords } from "./words";
+
+export function NewJobView() {
+  const { like } = newJobRoute.useSearch();
+  return <LoadedForm key={like ?? "new"} job={null} like={like ?? null} />;
+}
+
+export function EditJobView() {
+  const { job } = editJobRoute.useParams();
+  return <LoadedForm key={job} job={job} like={job} />;
+}
+
+/** Reads what the form begins with, once: what others save meanwhile does not change it under the hands that type. */
+function LoadedForm({ job, like }: { job: string | null; like: string | null }) {
+  const w = useWords(jobWords).form;
+  const client = useQueryClient();
+  const bootstrap = useQuery(bootstrapQuery());
+  const [round, setRound] = useState(0);
+  const zone = bootstrap.data?.zone;
+  const begin = useQuery({
+    queryKey: ["form", job, like, round],
+    enabled: zone !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    queryFn: async () => {
+      const at = zone ?? "UTC";
+      // The next full hour but one, as the wall reads: a first proposal that is not over while one types.
+      const soon = `${(await wallAt(client, Math.ceil(now() / 3_600_000) * 3_600_000 + 3_600_000, at)).slice(0, 13)}:00`;
+      if (like === null) return { draft: emptyDraft(at, soon), version: null };
+      const detail = await client.fetchQuery({ ...jobQuery(like), staleTime: 0 });
+      const draft = await fromSpec(client, detail.spec as unknown as Record<string, unknown>, at, soon);
+      if (job === null) draft.name = `${draft.name}-2`;
+      return { draft, version: job === null ? null : detail.row.version };
+    },
+  });
+  if (!bootstrap.data || !begin.data)
+    return (
+      <View title={job ? " " : w.newTitle}>
+        {begin.isError || bootstrap.isError ? (
+          <RefusalNotice error={begin.error ?? bootstrap.error ?? new Error()} onAgain={() => setRound(round + 1)} />
+        ) : (
+          <SkeletonRows rows={8} />
+        )}
+      </View>
+    );
+  return (
+    <Form
+      key={round}
+      job={job}
+      version={begin.data.version}
+      first={begin.data.draft}
+      node={bootstrap.data}
+      onReload={() => setRound(round + 1)}
+    />
+  );
+}
+
+interface FormProps {
+  job: string | null;
+  version: number | null;
+  first: Draft;
+  node: Bootstrap;
+  onReload: () => void;
+}
+
+function Form({ job, version, first, node, onReload }: FormProps) {
+  const w = useWords(jobWords).form;
+  const lanes = useWords(stateWords).lane;
+  const said = useSaid();
+  const lang = useLang();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const save = useSaveJob();
+  const [draft, setDraft] = useState(first);
+  const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
+  const [tried, setTried] = useState(false);
+  const [refusal, setRefusal] = useState<Fault | null>(null);
+  const [more, setMore] = useState(false);
+
+  const set = (part: Partial<Draft>) => {
+    setDraft((old) => ({ ...old, ...part }));
+    setRefusal(null);
+    setTouched((old) => new Set([...old, ...Object.keys(part).map(touches)]));
+  };
+
+  const settled = useSettled(draft, 180);
+  const check = useQuery({
+    queryKey: ["check", job, lang, getZone(), settled],
+    queryFn: async () => {
+      try {
+        const spec = await toSpec(client, settled);
+        return { ...(await call("check_job", { spec, job })), wall: null };
+      } catch (error) {
+        if (error instanceof DraftError) return { faults: [], preview: null, wall: error.field };
+        throw error;
+      }
+    },
+    placeholderData: keepPreviousData,
+    staleTime: 30_000,
+    retry: false,
+  });
+
+  const faults = useMemo(() => [...(refusal ? [refusal] : []), ...(check.data?.faults ?? [])], [refusal, check.data]);
+  const seen = (field: string) => tried || [...touched].some((each) => field === each || field.startsWith(`${each}.`));
+  const error = (field: string): string | null => {
+    if (!seen(field)) return null;
+    if (check.data?.wall === field) return w.notWall;
+    const fault = faults.find((each) => each.field === field || each.field?.startsWith(`${field}.`));
+    return fault ? said(fault.message) : null;
+  };
+  // Faults that no field on the page would show.
+  const homeless = faults.filter(
+    (fault) =>
+      fault.field === null || !HOMES.some((home) => fault.field === home || fault.field?.startsWith(`${home}.`)),
+  );
+  const blocking = faults.length + (check.data?.wall ? 1 : 0);
+
+  const submit = async () => {
+    setTried(true);
+    if (save.isPending) return;
+    let spec: Record<string, unknown>;
+    try {
+      spec = await toSpec(client, draft);
+    } catch (cause) {
+      if (cause instanceof DraftError) return;
+      throw cause;
+    }
+    save.mutate(
+      { spec, job, seen_version: version },
+      {
+        onSuccess: (done) => {
+          toast({ text: w.saved(draft.name.trim()) });
+          void navigate({ to: "/jobs/$job", params: { job: done.jobs[0] ?? job ?? "" } });
+        },
+        onError: (cause) => {
+          if (cause instanceof Refusal)
+            setRefusal({ code: cause.code, message: cause.said, hint: cause.hint, field: cause.field });
+        },
+      },
+    );
+  };
+  const leave = () => void (job ? navigate({ to: "/jobs/$job", params: { job } }) : navigate({ to: "/jobs" }));
+  useHotkey("ctrl+s", w.save, () => void submit(), { anywhere: true });
+  useHotkey("Escape", w.leave, leave, { palette: false });
+
+  const processor = node.processors.find((each) => each.name === draft.processor && each.group === draft.group);
+  const stale = refusal?.field === null && refusal.code !== "";
+  return (
+    <View
+      title={job ? w.editTitle(first.name) : w.newTitle}
+      lead={
+        tried && blocking > 0 ? (
+          <span className="inline-flex items-center gap-1.5 text-bad">
+            <CircleAlert size={15} />
+            {w.problems(blocking)}
+          </span>
+        ) : draft !== first ? (
+          <span className="text-ink-3">{w.unsaved}</span>
+        ) : null
+      }
+      actions={
+        <>
+          <Button onPress={leave}>{w.cancel}</Button>
+          <Button variant="primary" kbd="ctrl+s" onPress={() => void submit()} isPending={save.isPending}>
+            {w.save}
+          </Button>
+        </>
+      }
+    >
+      <div className="flex h-full min-h-0 gap-4 px-5 pb-4">
+        <form
+          className="@container min-w-0 flex-1 overflow-y-auto pr-1"
+          onSubmit={(event) => event.preventDefault()}
+          aria-label={job ? w.editTitle(first.name) : w.newTitle}
+        >
+          {homeless.map((fault) => (
+            <div key={fault.code + fault.message.en} className="mb-3">
+              <Notice
+                tone="bad"
+                icon={<CircleAlert />}
+                title={said(fault.message)}
+                actions={
+                  stale &&
+                  job && (
+                    <Button size="sm" icon={<RotateCw />} onPress={onReload}>
+                      {w.reload}
+                    </Button>
+                  )
+                }
+              >
+                {fault.hint && said(fault.hint)}
+                {fault.code && <code className="block text-2xs text-ink-3">{fault.code}</code>}
+              </Notice>
+            </div>
+          ))}
+          <Part title={w.what}>
+            <div className="grid grid-cols-2 gap-x-4">
+              <TextField
+                required
+                autoFocus={job === null}
+                label={w.name}
+                hint={w.nameHint}
+                value={draft.name}
+                onChange={(name) => set({ name })}
+                error={error("name")}
+              />
+              <TextField
+                label={w.description}
+                value={draft.description}
+                onChange={(description) => set({ description })}
+                error={error("description")}
+              />
+            </div>
+          </Part>
+          <Part title={w.when}>
+            <ScheduleFields draft={draft} set={set} error={error} zones={node.zones} />
+          </Part>
+          <Part title={w.work}>
+            <Segmented
+              label={w.processor}
+              value={`${draft.group}/${draft.processor}`}
+              onChange={(next) => {
+                const at = next.indexOf("/");
+                set({ group: next.slice(0, at), processor: next.slice(at + 1), parameters: {} });
+              }}
+              error={error("processor") ?? error("executorGroup")}
+              hint={
+                processor ? (
+                  processor.executors === 0 ? (
+                    <span className="text-warn">{w.noExecutor}</span>
+                  ) : (
+                    said(processor.description)
+                  )
+                ) : (
+                  ""
+                )
+              }
+              options={[
+                ...node.processors.map((each) => ({ value: `${each.group}/${each.name}`, label: said(each.title) })),
+                ...(processor ? [] : [{ value: `${draft.group}/${draft.processor}`, label: draft.processor }]),
+              ]}
+            />
+            <ParameterForm
+              key={`${draft.group}/${draft.processor}`}
+              schema={processor?.schema}
+              value={draft.parameters}
+              onChange={(parameters) => set({ parameters })}
+              error={(key) => error(`parameters.${key}`)}
+            />
+          </Part>
+          <Part title={w.policies}>
+            <div className="grid grid-cols-2 gap-x-4 gap-y-1">
+              <Select
+                label={w.priority}
+                value={draft.priority}
+                onChange={(priority) => set({ priority })}
+                error={error("priority")}
+                options={(["immediate", "high", "normal", "low"] as const).map((value) => ({
+                  value,
+                  label: lanes[value],
+                }))}
+              />
+              <Select
+                label={w.overlapRuns}
+                value={draft.overlap}
+                onChange={(overlap) => set({ overlap })}
+                error={error("overlap")}
+                options={(["queue", "skip", "allow", "replace"] as const).map((value) => ({
+                  value,
+                  label: w.overlapRunsKinds[value],
+                }))}
+              />
+              <Select
+                label={w.misfire}
+                value={draft.misfire}
+                onChange={(misfire) => set({ misfire })}
+                error={error("misfire.policy")}
+                options={(["fireOnce", "catchUp", "skip"] as const).map((value) => ({
+                  value,
+                  label: w.misfires[value],
+                }))}
+              />
+              <NumberField
+                label={w.timeout}
+                hint={w.timeoutHint}
+                unit="s"
+                min={1}
+                value={draft.timeoutSeconds}
+                onChange={(timeoutSeconds) => set({ timeoutSeconds })}
+                error={error("timeoutSeconds")}
+              />
+              <NumberField
+                label={w.retries}
+                hint={w.retriesHint}
+                min={0}
+                value={draft.retries}
+                onChange={(retries) => set({ retries })}
+                error={error("retry.retries")}
+              />
+              <TextField
+                label={w.tags}
+                hint={w.tagsHint}
+                value={draft.tags}
+                onChange={(tags) => set({ tags })}
+                error={error("tags")}
+              />
+            </div>
+            {!more && (
+              <Button size="sm" variant="quiet" className="-ml-2.5" onPress={() => setMore(true)}>
+                {w.more}
+              </Button>
+            )}
+            {more && (
+              <div className="grid grid-cols-2 gap-x-4 gap-y-1">
+                <Select
+                  label={w.overrun}
+                  value={draft.overrun}
+                  onChange={(overrun) => set({ overrun })}
+                  error={error("overrun")}
+                  options={(["note", "kill"] as const).map((value) => ({ value, label: w.overruns[value] }))}
+                />
+                <NumberField
+                  label={w.grace}
+                  unit="s"
+                  min={0}
+                  value={draft.graceSeconds}
+                  onChange={(graceSeconds) => set({ graceSeconds })}
+                  error={error("misfire.graceSeconds")}
+                />
+                <NumberField
+                  label={w.retryBase}
+                  unit="s"
+                  min={0}
+                  step={0.1}
+                  value={draft.retryBase}
+                  onChange={(retryBase) => set({ retryBase })}
+                  error={error("retry.baseSeconds")}
+                />
+                <NumberField
+                  label={w.retryMax}
+                  unit="s"
+                  min={0}
+                  value={draft.retryMax}
+                  onChange={(retryMax) => set({ retryMax })}
+                  error={error("retry.maxSeconds")}
+                />
+                <NumberField
+                  label={w.retryTimes}
+                  unit="×"
+                  min={1}
+                  step={0.1}
+                  value={draft.retryTimes}
+                  onChange={(retryTimes) => set({ retryTimes })}
+                  error={error("retry.multiplier")}
+                />
+                <NumberField
+                  label={w.spread}
+                  hint={w.spreadHint}
+                  unit="s"
+                  min={0}
+                  value={draft.spreadSeconds}
+                  onChange={(spreadSeconds) => set({ spreadSeconds })}
+                  error={error("spreadSeconds")}
+                />
+                <TextField
+                  label={w.tenant}
+                  value={draft.tenant}
+                  onChange={(tenant) => set({ tenant })}
+                  error={error("tenant")}
+                />
+                <TextField
+                  label={w.owner}
+                  value={draft.owner}
+                  onChange={(owner) => set({ owner })}
+                  error={error("owner")}
+                />
+              </div>
+            )}
+          </Part>
+        </form>
+        <aside className="panel flex w-[38%] min-w-70 max-w-110 flex-col overflow-hidden" aria-label={w.preview}>
+          <div className="shrink-0 border-line border-b px-4 py-3">
+            <div className="eyebrow">{w.preview}</div>
+            <div className="mt-0.5 min-h-10 font-medium text-md" aria-live="polite">
+              {check.data?.preview ? said(check.data.preview.words) : <span className="font-normal text-ink-3">—</span>}
+            </div>
+          </div>
+          <div className="min-h-0 flex-1 overflow-y-auto px-4 py-2">
+            <Answer of={check} skeleton={<Skeleton className="h-40 w-full" />}>
+              {(data) =>
+                data.preview ? (
+                  <RunsPreview preview={data.preview} old={check.isPlaceholderData} none={w.previewManual} />
+                ) : (
+                  <p className="text-ink-3">{w.previewEmpty}</p>
+                )
+              }
+            </Answer>
+          </div>
+        </aside>
+      </div>
+    </View>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <fieldset className="panel mb-3 flex min-w-0 flex-col gap-2 px-4 pt-3 pb-2">
+      <legend className="sr-only">{title}</legend>
+      <div aria-hidden="true" className="font-semibold">
+        {title}
+      </div>
+      {children}
+    </fieldset>
+  );
+}
+
+/** The places on the page where an error can stand. */
+const HOMES = [
+  "name",
+  "description",
+  "schedule.expression",
+  "schedule.dialect",
+  "schedule.timeZone",
+  "schedule.dstGap",
+  "schedule.dstOverlap",
+  "schedule.startTime",
+  "schedule.endTime",
+  "schedule.count",
+  "schedule.repeatInterval",
+  "schedule.repeatDays",
+  "schedule.everySeconds",
+  "schedule.at",
+  "processor",
+  "executorGroup",
+  "parameters",
+  "priority",
+  "overlap",
+  "misfire",
+  "timeoutSeconds",
+  "retry",
+  "tags",
+  "overrun",
+  "spreadSeconds",
+  "tenant",
+  "owner",
+];
+
+/** Which part of the document a part of the draft becomes. */
+function touches(part: string): string {
+  if (["kind", "zone", "cron", "repeat", "interval", "once", "dstGap", "dstOverlap"].includes(part)) return "schedule";
+  if (part.startsWith("retr")) return "retry";
+  if (part === "graceSeconds") return "misfire";
+  return part;
+}
+
+/** A value once it has stayed the same for a while. */
+function useSettled<T>(value: T, ms: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = window.setTimeout(() => setSettled(value), ms);
+    return () => window.clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
+}

@@ -1,0 +1,57 @@
+// What a schedule comes to: its words, and the next runs with the reason wherever one was shifted.
+import { AlertTriangle } from "lucide-react";
+import type { PreviewView } from "@/api/types";
+import { useNow } from "@/lib/clock";
+import { cx } from "@/lib/cx";
+import { relative } from "@/lib/relative";
+import { useLang, useSaid } from "@/lib/words";
+
+interface RunsPreviewProps {
+  preview: PreviewView;
+  /** It belongs to what was typed a moment ago. */
+  old?: boolean;
+  none: string;
+  most?: number;
+}
+
+export function RunsPreview({ preview, old = false, none, most = 20 }: RunsPreviewProps) {
+  const said = useSaid();
+  const lang = useLang();
+  const now = useNow();
+  let day = "";
+  return (
+    <div className={cx("transition-opacity duration-100", old && "opacity-50")}>
+      {preview.warnings.map((warning, i) => (
+        <p key={i} className="mb-2 flex gap-2 rounded-md bg-warn-soft px-2.5 py-1.5 text-warn">
+          <AlertTriangle size={15} className="mt-0.5 shrink-0" />
+          {said(warning)}
+        </p>
+      ))}
+      {preview.runs.length === 0 && <p className="text-ink-3">{none}</p>}
+      <ol>
+        {preview.runs.slice(0, most).map((run, i) => {
+          const date = run.due.text.slice(0, 10);
+          const newDay = date !== day;
+          day = date;
+          return (
+            <li
+              key={run.due.ms}
+              className="flex min-h-6.5 items-center gap-3 border-line border-b py-0.5 last:border-b-0"
+            >
+              <span className="w-5 shrink-0 text-right text-2xs text-ink-3">{i + 1}</span>
+              <span className={cx("w-20 shrink-0", !newDay && "text-ink-3")}>{date}</span>
+              <span className="w-16 shrink-0 font-medium">{run.due.text.slice(11)}</span>
+              <span
+                className="min-w-0 flex-1 truncate text-warn text-xs"
+                title={run.reason ? said(run.reason) : undefined}
+              >
+                {run.reason && said(run.reason)}
+              </span>
+              <span className="shrink-0 text-ink-3 text-xs">{relative(run.due.ms, now, lang)}</span>
+            </li>
+          );
+        })}
+      </ol>
+    </div>
+  );
+}

@@ -1,0 +1,287 @@
+// A job while it is being written: each kind of schedule keeps what was typed for it, so that switching there and back
+// loses nothing, and times stand as the wall clock reads. `toSpec` makes of it what the node understands.
+import type { QueryClient } from "@tanstack/react-query";
+import type { Lane, Schedule } from "@/api/types";
+import { instantOf, wallAt } from "@/api/walltime";
+
+export type Kind = "cron" | "repeat" | "interval" | "once" | "manual";
+export type Level = "hour" | "day" | "week" | "month" | "year" | "workday";
+export type Unit = "s" | "min" | "h" | "d";
+
+const UNIT_SECONDS: Record<Unit, number> = { s: 1, min: 60, h: 3_600, d: 86_400 };
+
+export interface Draft {
+  name: string;
+  description: string;
+  kind: Kind;
+  zone: string;
+  cron: { expression: string; dialect: "auto" | "unix" | "seconds" | "quartz" };
+  dstGap: "shift" | "nextValid" | "skip";
+  dstOverlap: "first" | "second" | "both";
+  repeat: {
+    /** `2026-11-21T09:30` on the wall clock of `zone`. */
+    start: string;
+    level: Level;
+    interval: number | null;
+    weekdays: number[];
+    monthDays: string;
+    ends: "never" | "on" | "count";
+    endsOn: string;
+    count: number | null;
+  };
+  interval: { kind: "fixedRate" | "fixedDelay"; every: number | null; unit: Unit; starts: "now" | "at"; start: string };
+  once: { at: string };
+  processor: string;
+  group: string;
+  parameters: Record<string, unknown>;
+  priority: Lane;
+  misfire: "fireOnce" | "catchUp" | "skip";
+  graceSeconds: number | null;
+  overlap: "queue" | "skip" | "allow" | "replace";
+  spreadSeconds: number | null;
+  timeoutSeconds: number | null;
+  overrun: "note" | "kill";
+  retries: number | null;
+  retryBase: number | null;
+  retryMax: number | null;
+  retryTimes: number | null;
+  tenant: string;
+  owner: string;
+  tags: string;
+  /** Fields of the document that the form does not show, carried through untouched. */
+  rest: Record<string, unknown>;
+}
+
+export function emptyDraft(zone: string, soon: string): Draft {
+  return {
+    name: "",
+    description: "",
+    kind: "cron",
+    zone,
+    cron: { expression: "0 2 * * *", dialect: "auto" },
+    dstGap: "shift",
+    dstOverlap: "first",
+    repeat: {
+      start: soon,
+      level: "day",
+      interval: 1,
+      weekdays: [],
+      monthDays: "",
+      ends: "never",
+      endsOn: soon,
+      count: 10,
+    },
+    interval: { kind: "fixedRate", every: 15, unit: "min", starts: "now", start: soon },
+    once: { at: soon },
+    processor: "shell",
+    group: "local",
+    parameters: {},
+    priority: "normal",
+    misfire: "fireOnce",
+    graceSeconds: 60,
+    overlap: "queue",
+    spreadSeconds: 0,
+    timeoutSeconds: null,
+    overrun: "note",
+    retries: 3,
+    retryBase: 1,
+    retryMax: 60,
+    retryTimes: 2,
+    tenant: "",
+    owner: "",
+    tags: "",
+    rest: {},
+  };
+}
+
+type Spec = Record<string, unknown>;
+
+export async function fromSpec(client: QueryClient, spec: Spec, zone: string, soon: string): Promise<Draft> {
+  const draft = emptyDraft(zone, soon);
+  const { name, description, schedule, processor, executorGroup, parameters, priority, misfire, overlap, ...others } =
+    spec;
+  const { spreadSeconds, timeoutSeconds, overrun, retry, tenant, owner, tags, apiVersion: _, ...rest } = others;
+  const late = misfire as { policy: Draft["misfire"]; graceSeconds: number } | undefined;
+  const again = retry as { retries: number; baseSeconds: number; maxSeconds: number; multiplier: number } | undefined;
+  Object.assign(draft, {
+    name: name ?? "",
+    description: description ?? "",
+    processor: processor ?? draft.processor,
+    group: executorGroup ?? draft.group,
+    parameters: parameters ?? {},
+    priority: priority ?? draft.priority,
+    misfire: late?.policy ?? draft.misfire,
+    graceSeconds: late?.graceSeconds ?? draft.graceSeconds,
+    overlap: overlap ?? draft.overlap,
+    spreadSeconds: spreadSeconds ?? 0,
+    timeoutSeconds: timeoutSeconds ?? null,
+    overrun: overrun ?? draft.overrun,
+    retries: again?.retries ?? draft.retries,
+    retryBase: again?.baseSeconds ?? draft.retryBase,
+    retryMax: again?.maxSeconds ?? draft.retryMax,
+    retryTimes: again?.multiplier ?? draft.retryTimes,
+    tenant: tenant ?? "",
+    owner: owner ?? "",
+    tags: Array.isArray(tags) ? tags.join(", ") : "",
+    // The greatest number of missed firings to make up for stays what it was.
+    rest: misfire ? { ...rest, misfire } : rest,
+  });
+  const s = schedule as Schedule;
+  const wall = async (ms: number, at: string) => (await wallAt(client, ms, at)).slice(0, ms % 60_000 === 0 ? 16 : 19);
+  switch (s.kind) {
+    case "cron":
+      draft.kind = "cron";
+      draft.zone = s.timeZone;
+      draft.cron = { expression: s.expression, dialect: s.dialect ?? "auto" };
+      draft.dstGap = s.dstGap;
+      draft.dstOverlap = s.dstOverlap;
+      break;
+    case "repeat": {
+      draft.kind = "repeat";
+      draft.zone = s.timeZone;
+      draft.dstGap = s.dstGap;
+      draft.dstOverlap = s.dstOverlap;
+      const days = s.repeatDays ?? [];
+      draft.repeat = {
+        start: await wall(s.startTime, s.timeZone),
+        level: s.repeatLevel,
+        interval: s.repeatInterval,
+        weekdays: s.repeatLevel === "week" ? days : [],
+        monthDays: s.repeatLevel === "month" ? days.join(", ") : "",
+        ends: s.endTime !== undefined ? "on" : s.count !== undefined ? "count" : "never",
+        endsOn: s.endTime !== undefined ? await wall(s.endTime, s.timeZone) : draft.repeat.endsOn,
+        count: s.count ?? draft.repeat.count,
+      };
+      break;
+    }
+    case "fixedRate":
+    case "fixedDelay": {
+      draft.kind = "interval";
+      const unit = (["d", "h", "min", "s"] as const).find((each) => s.everySeconds % UNIT_SECONDS[each] === 0) ?? "s";
+      draft.interval = {
+        kind: s.kind,
+        every: s.everySeconds / UNIT_SECONDS[unit],
+        unit,
+        starts: s.startTime === undefined ? "now" : "at",
+        start: s.startTime === undefined ? soon : await wall(s.startTime, zone),
+      };
+      break;
+    }
+    case "once":
+      draft.kind = "once";
+      draft.once = { at: await wall(s.at, zone) };
+      break;
+    default:
+      draft.kind = "manual";
+      // A kind the form has no page for is kept as it is.
+      if (s.kind !== "manual") draft.rest = { ...draft.rest, schedule: s };
+  }
+  return draft;
+}
+
+/** Something the window itself sees is wrong, before the node is asked. */
+export class DraftError extends Error {
+  readonly field: string;
+
+  constructor(field: string) {
+    super(field);
+    this.field = field;
+  }
+}
+
+export async function toSpec(client: QueryClient, draft: Draft): Promise<Spec> {
+  const { rest } = draft;
+  const spec: Spec = { ...rest, apiVersion: "campanile/v1", name: draft.name.trim() };
+  if (draft.description.trim() !== "") spec.description = draft.description.trim();
+  spec.schedule = await scheduleOf(client, draft);
+  spec.misfire = {
+    ...(rest.misfire as object | undefined),
+    policy: draft.misfire,
+    graceSeconds: draft.graceSeconds ?? 60,
+  };
+  spec.overlap = draft.overlap;
+  spec.spreadSeconds = draft.spreadSeconds ?? 0;
+  spec.executorGroup = draft.group;
+  spec.processor = draft.processor;
+  spec.parameters = draft.parameters;
+  spec.priority = draft.priority;
+  if (draft.tenant.trim() !== "") spec.tenant = draft.tenant.trim();
+  if (draft.owner.trim() !== "") spec.owner = draft.owner.trim();
+  const tags = draft.tags
+    .split(/[,，\s]+/)
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== "");
+  if (tags.length > 0) spec.tags = [...new Set(tags)];
+  if (draft.timeoutSeconds !== null) spec.timeoutSeconds = draft.timeoutSeconds;
+  spec.overrun = draft.overrun;
+  spec.retry = {
+    retries: draft.retries ?? 0,
+    baseSeconds: draft.retryBase ?? 1,
+    maxSeconds: draft.retryMax ?? 60,
+    multiplier: draft.retryTimes ?? 2,
+  };
+  return spec;
+}
+
+async function scheduleOf(client: QueryClient, draft: Draft): Promise<Record<string, unknown>> {
+  const clocks = { timeZone: draft.zone, dstGap: draft.dstGap, dstOverlap: draft.dstOverlap };
+  const instant = async (field: string, local: string) => {
+    const time = readWall(local);
+    if (time === null) throw new DraftError(field);
+    return instantOf(client, time, draft.zone);
+  };
+  switch (draft.kind) {
+    case "cron": {
+      const { expression, dialect } = draft.cron;
+      return { kind: "cron", expression: expression.trim(), ...(dialect === "auto" ? {} : { dialect }), ...clocks };
+    }
+    case "repeat": {
+      const { level, interval, weekdays, monthDays, ends, endsOn, count, start } = draft.repeat;
+      const days =
+        level === "week" ? [...weekdays].sort((a, b) => a - b) : level === "month" ? readDays(monthDays) : [];
+      return {
+        kind: "repeat",
+        startTime: await instant("schedule.startTime", start),
+        repeatLevel: level,
+        repeatInterval: interval ?? 0,
+        ...(days.length > 0 ? { repeatDays: days } : {}),
+        ...(ends === "on" ? { endTime: await instant("schedule.endTime", endsOn) } : {}),
+        ...(ends === "count" ? { count: count ?? 0 } : {}),
+        ...clocks,
+      };
+    }
+    case "interval": {
+      const { kind, every, unit, starts, start } = draft.interval;
+      return {
+        kind,
+        everySeconds: Math.round((every ?? 0) * UNIT_SECONDS[unit]),
+        ...(starts === "at" ? { startTime: await instant("schedule.startTime", start) } : {}),
+      };
+    }
+    case "once":
+      return { kind: "once", at: await instant("schedule.at", draft.once.at) };
+    case "manual":
+      return (draft.rest.schedule as Record<string, unknown> | undefined) ?? { kind: "manual" };
+  }
+}
+
+/** A date and a time as people write them, as `2026-12-01T03:00[:00]`; null where it is not one. */
+export function readWall(text: string): string | null {
+  const match = /^\s*(\d{4})-(\d{1,2})-(\d{1,2})[T\s]+(\d{1,2}):(\d{2})(?::(\d{2}))?\s*$/.exec(text);
+  if (!match) return null;
+  const [, year, month, day, hour, minute, second] = match;
+  const two = (part: string | undefined) => (part ?? "0").padStart(2, "0");
+  const read = `${year}-${two(month)}-${two(day)}T${two(hour)}:${two(minute)}${second === undefined ? "" : `:${second}`}`;
+  // A day that the month lacks reads back as another one.
+  const back = new Date(`${read}Z`);
+  return Number.isNaN(back.getTime()) || !back.toISOString().startsWith(read) ? null : read;
+}
+
+/** '3, 5, -1' as numbers; what is not one is left as NaN for the node to name. */
+export function readDays(text: string): number[] {
+  return text
+    .split(/[,，\s]+/)
+    .filter((part) => part !== "")
+    .map(Number)
+    .filter((day) => !Number.isNaN(day));
+}
