@@ -70,7 +70,7 @@ pub fn decide(facts: &Facts<'_>, mut new_id: impl FnMut() -> InstanceId) -> Laun
     };
 
     let mut decisions: Vec<(u32, Occurrence, Decision)> = Vec::with_capacity(due.len());
-    let lateness = Lateness::of(&due, job, timeline, now);
+    let lateness = Lateness::of(&due, job, timeline, to, now);
     for (index, (version, occurrence)) in due.into_iter().enumerate() {
         let decision = if job.paused { Decision::Omit(OmissionReason::Paused) } else { lateness.decide(index) };
         decisions.push((version, occurrence, decision));
@@ -177,28 +177,25 @@ enum Decision {
 struct Lateness(Vec<Decision>);
 
 impl Lateness {
-    fn of(due: &[(u32, Occurrence)], job: &Job, timeline: &Timeline, now: Timestamp) -> Lateness {
-        let grace = i64::from(job.spec.misfire.grace_seconds);
-        let is_late = |index: usize| {
-            let at = due[index].1.due;
-            let next = due[index + 1..].iter().map(|(_, next)| next.due).find(|next| *next > at);
-            let next = next.or_else(|| timeline.next_due(at));
-            let limit = at.plus_seconds(grace);
-            now > next.map_or(limit, |next| limit.min(next))
+    /// `to` is the last of what this pass decides; later times up to `now` count as missed ones too.
+    fn of(due: &[(u32, Occurrence)], job: &Job, timeline: &Timeline, to: Timestamp, now: Timestamp) -> Lateness {
+        let misfire = &job.spec.misfire;
+        let most = misfire.max as usize;
+        let late = late_places(due, job, timeline, now);
+        let later = match late.is_empty() || to >= now {
+            true => 0,
+            false => late_places(&timeline.due_between(to, now, most.max(2)), job, timeline, now).len(),
         };
-        let late: Vec<usize> = (0..due.len()).filter(|index| is_late(*index)).collect();
+        let missed = late.len() + later;
         let mut decisions = vec![Decision::Fire; due.len()];
-        let most = job.spec.misfire.max as usize;
-        for (place, index) in late.iter().enumerate() {
-            decisions[*index] = match job.spec.misfire.policy {
+        for (place, index) in late.into_iter().enumerate() {
+            decisions[index] = match misfire.policy {
                 MisfirePolicy::Skip => Decision::Omit(OmissionReason::Misfire),
-                MisfirePolicy::FireOnce if place + 1 == late.len() => Decision::FireLate { missed: late.len() },
+                MisfirePolicy::FireOnce if place + 1 == missed => Decision::FireLate { missed },
                 MisfirePolicy::FireOnce => Decision::Omit(OmissionReason::Folded),
                 // The latest ones are worth most; they still run oldest first.
-                MisfirePolicy::CatchUp if place + most < late.len() => {
-                    Decision::Omit(OmissionReason::BeyondCatchUp)
-                }
-                MisfirePolicy::CatchUp => Decision::CatchUp { missed: late.len() },
+                MisfirePolicy::CatchUp if place + most < missed => Decision::Omit(OmissionReason::BeyondCatchUp),
+                MisfirePolicy::CatchUp => Decision::CatchUp { missed },
             };
         }
         Lateness(decisions)
@@ -207,6 +204,19 @@ impl Lateness {
     fn decide(&self, index: usize) -> Decision {
         self.0[index]
     }
+}
+
+/// Where in `due` stand those that are late: by more than the grace, or because the job was due again since.
+fn late_places(due: &[(u32, Occurrence)], job: &Job, timeline: &Timeline, now: Timestamp) -> Vec<usize> {
+    let grace = i64::from(job.spec.misfire.grace_seconds);
+    let is_late = |index: &usize| {
+        let at = due[*index].1.due;
+        let next = due[index + 1..].iter().map(|(_, next)| next.due).find(|next| *next > at);
+        let next = next.or_else(|| timeline.next_due(at));
+        let limit = at.plus_seconds(grace);
+        now > next.map_or(limit, |next| limit.min(next))
+    };
+    (0..due.len()).filter(is_late).collect()
 }
 
 /// Why a further instance must not be made beside those that are there.
@@ -279,4 +289,149 @@ fn shift_words(timeline: &Timeline, occurrence: &Occurrence) -> Option<Words> {
     let shift = occurrence.shifts.last()?;
     let zone = timeline.newest()?.plan().zone()?;
     Some(shift.words(zone))
+}
+
+#[cfg(test)]
+mod tests {
+    use campanile_model::job::JobSpec;
+    use campanile_model::schedule::Zones;
+    use campanile_model::{InstanceId, JobId, Timestamp};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// A job of every ten seconds, last decided at 0, with `policies` over it.
+    fn job(policies: Value) -> Job {
+        let mut spec = json!({
+            "name": "tick",
+            "schedule": {"kind": "fixedRate", "everySeconds": 10, "startTime": 0},
+            "processor": "shell",
+        });
+        for (key, value) in policies.as_object().expect("an object") {
+            spec[key] = value.clone();
+        }
+        let spec: JobSpec = serde_json::from_value(spec).expect("a job");
+        Job {
+            id: JobId::from_bytes([7; 16]),
+            spec,
+            version: 1,
+            saved_at: Timestamp::EPOCH,
+            fired_through: Timestamp::EPOCH,
+            next_due: None,
+            paused: false,
+            last_final_at: None,
+        }
+    }
+
+    struct There {
+        unfinished: usize,
+        waiting: usize,
+    }
+
+    const NOBODY: There = There { unfinished: 0, waiting: 0 };
+
+    fn decided(job: &Job, second: f64, there: &There) -> Launch {
+        let zones = Zones::bundled();
+        let timeline = Timeline::new(&[job.as_version()], &zones).expect("a schedule");
+        let facts = Facts {
+            job,
+            timeline: &timeline,
+            now: Timestamp::from_millis((second * 1000.0) as i64),
+            zone_data: zones.version(),
+            unfinished: there.unfinished,
+            waiting: there.waiting,
+        };
+        let mut n = 0;
+        decide(&facts, || {
+            n += 1;
+            InstanceId::from_bytes([n; 16])
+        })
+    }
+
+    /// Fired seconds, then what was left out and why.
+    fn check(policies: Value, now: f64, there: &There, fired: &[i64], omitted: &[(i64, i64, u32, OmissionReason)]) {
+        let mut job = job(policies);
+        job.paused = job.spec.description == "paused";
+        let launch = decided(&job, now, there);
+        let made: Vec<i64> = launch.instances.iter().map(|made| made.planned.millis() / 1000).collect();
+        assert_eq!(made, fired, "fired");
+        let left: Vec<_> = launch
+            .omissions
+            .iter()
+            .map(|left| (left.from.millis() / 1000, left.to.millis() / 1000, left.count, left.reason))
+            .collect();
+        assert_eq!(left, omitted, "left out");
+        assert_eq!(launch.span.planned, launch.span.made + launch.span.not_made);
+        assert!(launch.next_due > Some(launch.fired_through), "what is decided is never due again");
+    }
+
+    #[test]
+    fn a_time_that_has_come_fires_and_the_next_one_waits() {
+        check(json!({}), 10.0, &NOBODY, &[10], &[]);
+        check(json!({}), 9.999, &NOBODY, &[], &[]);
+    }
+
+    #[test]
+    fn late_times_go_by_the_misfire_policy() {
+        use OmissionReason::*;
+        // At 45 s: 10, 20 and 30 are late, because later ones were due since; 40 is not.
+        check(json!({"overlap": "allow"}), 45.0, &NOBODY, &[30, 40], &[(10, 20, 2, Folded)]);
+        let skip = json!({"overlap": "allow", "misfire": {"policy": "skip"}});
+        check(skip, 45.0, &NOBODY, &[40], &[(10, 30, 3, Misfire)]);
+        let catch_up = json!({"overlap": "allow", "misfire": {"policy": "catchUp", "max": 2}});
+        check(catch_up, 45.0, &NOBODY, &[20, 30, 40], &[(10, 10, 1, BeyondCatchUp)]);
+        let short_grace = json!({"misfire": {"policy": "skip", "graceSeconds": 2}});
+        check(short_grace, 13.0, &NOBODY, &[], &[(10, 10, 1, Misfire)]);
+    }
+
+    #[test]
+    fn what_is_already_there_goes_by_the_overlap_policy() {
+        use OmissionReason::*;
+        let running = There { unfinished: 1, waiting: 0 };
+        let both = There { unfinished: 2, waiting: 1 };
+        check(json!({"overlap": "allow"}), 10.0, &both, &[10], &[]);
+        check(json!({"overlap": "skip"}), 10.0, &running, &[], &[(10, 10, 1, Overlap)]);
+        check(json!({"overlap": "queue"}), 10.0, &running, &[10], &[]);
+        check(json!({"overlap": "queue"}), 10.0, &both, &[], &[(10, 10, 1, Overlap)]);
+        check(json!({"overlap": "replace"}), 10.0, &both, &[10], &[]);
+    }
+
+    #[test]
+    fn a_paused_job_fires_nothing_and_says_so() {
+        check(json!({"description": "paused"}), 45.0, &NOBODY, &[], &[(10, 40, 4, OmissionReason::Paused)]);
+    }
+
+    #[test]
+    fn an_occurrence_taken_out_by_hand_is_recorded() {
+        let exceptions = json!({"exceptions": [{"change": "skip", "planned": 20_000}], "overlap": "allow"});
+        let mut job = job(exceptions);
+        job.fired_through = Timestamp::from_millis(15_000);
+        let launch = decided(&job, 25.0, &NOBODY);
+        assert!(launch.instances.is_empty());
+        assert_eq!(launch.omissions[0].reason, OmissionReason::Exception);
+        assert_eq!((launch.span.planned, launch.span.not_made), (1, 1));
+    }
+
+    #[test]
+    fn what_was_missed_comes_back_within_the_period_of_the_job() {
+        let launch = decided(&job(json!({"overlap": "allow"})), 45.0, &NOBODY);
+        let late = &launch.instances[0];
+        let wait = late.not_before.millis() - 45_000;
+        assert!((0..10_000).contains(&wait), "{wait}");
+        assert!(late.reason.is_some(), "a late run says why it is late");
+    }
+
+    #[test]
+    fn a_long_absence_is_decided_a_thousand_times_at_a_go() {
+        let launch = decided(&job(json!({})), 1_000_000.0, &NOBODY);
+        assert_eq!(launch.span.planned, 1000);
+        assert_eq!(launch.fired_through, Timestamp::from_millis(10_000_000));
+        assert_eq!(launch.next_due, Some(Timestamp::from_millis(10_010_000)));
+        assert!(launch.instances.is_empty(), "the latest missed time is not among them");
+
+        // The first go of two: the one time that is not decided yet is on time.
+        let launch = decided(&job(json!({"overlap": "allow"})), 10_015.0, &NOBODY);
+        let made: Vec<i64> = launch.instances.iter().map(|made| made.planned.millis() / 1000).collect();
+        assert_eq!(made, [10_000]);
+    }
 }
