@@ -1,5 +1,20 @@
 //! How lists and pieces are put together in a sentence, in English and in Chinese.
 
+pub(crate) const MONTHS_EN: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
 /// `a`, `a and b`, `a, b and c`.
 pub(crate) fn and_list(parts: &[String]) -> String {
     match parts {

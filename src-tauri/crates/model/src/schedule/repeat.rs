@@ -12,7 +12,7 @@ use super::civil::{
 };
 use super::cron::weekdays;
 use super::error::ScheduleError;
-use super::phrase::{and_list, spaced, zh_list};
+use super::phrase::{MONTHS_EN, and_list, spaced, zh_list};
 use super::zone::{DstGap, DstOverlap, Reading, WallTimes, Zone, Zones, wall_text};
 use crate::{Timestamp, Words};
 
@@ -135,10 +135,10 @@ impl Repeat {
                 "工作日按周一至周五计算，不考虑节假日",
             )),
             Rule::Months { days, from_end } if (days | from_end) & 0x1fff_fffe == 0 => {
-                warnings.push(Words::new("months that lack these days are passed over", "没有这些日期的月份会被跳过"))
+                warnings.push(Words::new("months that lack these days are passed over", "没有这些日期的月份会被跳过"));
             }
             Rule::Years { month: 2, day: 29 } => {
-                warnings.push(Words::new("29 February comes in leap years only", "2 月 29 日只在闰年出现"))
+                warnings.push(Words::new("29 February comes in leap years only", "2 月 29 日只在闰年出现"));
             }
             _ => {}
         }
@@ -262,7 +262,7 @@ impl Repeat {
             RepeatLevel::Year => {
                 let beat = every("every year", "years", "每年", "年的");
                 Words::new(
-                    format!("{} on {day_of_month} {} at {at}", beat.en, MONTHS[month as usize - 1]),
+                    format!("{} on {day_of_month} {} at {at}", beat.en, MONTHS_EN[month as usize - 1]),
                     spaced(&[&beat.zh, &format!("{month} 月 {day_of_month} 日 {at}")]),
                 )
             }
@@ -297,21 +297,6 @@ pub(crate) fn day_out_of_range(day: i64, level: RepeatLevel) -> ScheduleError {
         ),
     }
 }
-
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 
 /// `days 3, 5 and 23`, `the last day`, `days 1, 15 and the last but one`.
 fn month_days(days: &[i8]) -> Words {

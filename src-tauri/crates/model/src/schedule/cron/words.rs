@@ -6,25 +6,11 @@
 use super::parse::{DAYS, Field, HOURS, Item, Kind, MINUTES, MONTHS, Parsed, SECONDS, WEEKDAYS};
 use crate::Words;
 use crate::schedule::error::Joined;
-use crate::schedule::phrase::{and_list, spaced, zh_list};
+use crate::schedule::phrase::{MONTHS_EN, and_list, spaced, zh_list};
 
 /// More times of day than this are said by their fields.
 const LISTED_TIMES: usize = 6;
 
-const MONTHS_EN: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 const WEEKDAYS_EN: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const WEEKDAYS_ZH: [&str; 7] = ["周日", "周一", "周二", "周三", "周四", "周五", "周六"];
 
@@ -185,7 +171,9 @@ fn stepped(field: &Field, kind: &Kind) -> Option<u32> {
 fn even_step(field: &Field, kind: &Kind) -> Option<u32> {
     let circle = kind.last + 1;
     match field.items[..] {
-        [Item::Every { step } | Item::Onwards { from: 0, step }] if circle % step == 0 && step < circle => Some(step),
+        [Item::Every { step } | Item::Onwards { from: 0, step }] if circle.is_multiple_of(step) && step < circle => {
+            Some(step)
+        }
         _ => None,
     }
 }

@@ -127,7 +127,8 @@ fn running_after_other_jobs_is_understood_and_refused_by_name() {
 
 #[test]
 fn the_ends_of_time_are_answered_and_not_passed() {
-    let ends = [i64::MIN, -1, 0, Timestamp::MAX.millis() - 1, Timestamp::MAX.millis(), i64::MAX].map(Timestamp::from_millis);
+    let ends =
+        [i64::MIN, -1, 0, Timestamp::MAX.millis() - 1, Timestamp::MAX.millis(), i64::MAX].map(Timestamp::from_millis);
     for document in [
         "{kind: cron, expression: '* * * * *', timeZone: Europe/Berlin}",
         "{kind: cron, expression: '30 2 29 2 *', timeZone: Europe/Berlin}",
