@@ -22,6 +22,7 @@ import { adopt, useAppearance } from "@/lib/appearance";
 import { useHotkey } from "@/lib/hotkeys";
 import { useLang, useSaid, useWords } from "@/lib/words";
 import { EmptyState, Notice, SkeletonRows, Toasts } from "@/primitives";
+import { Closing } from "./Closing";
 import { HoldBanner } from "./Hold";
 import { KeysSheet } from "./KeysSheet";
 import { Palette, type PaletteItem } from "./Palette";
@@ -139,7 +140,7 @@ export function Shell() {
             <code className="block text-2xs">{status.trouble.code}</code>
           </Notice>
         )}
-        <main className="relative min-h-0 flex-1">
+        <main className="relative min-h-0 flex-1 overflow-hidden">
           <Fence key={path} title={w.broken} hint={w.brokenHint}>
             <Suspense fallback={<SkeletonRows rows={10} />}>
               <Outlet />
@@ -152,6 +153,7 @@ export function Shell() {
         <Palette onClose={() => setPalette(false)} views={views} found={found} query={query} onQuery={setQuery} />
       )}
       <KeysSheet open={keys} onClose={() => setKeys(false)} />
+      <Closing told={settings?.closingTold === true} />
       <Toasts />
     </div>
   );
