@@ -2,6 +2,7 @@
 // and from any folder of a server, and a filter can be shared by copying it.
 import { createHashHistory, createRouter } from "@tanstack/react-router";
 import { alarmsRoute } from "@/views/alarms/route";
+import { calendarRoute } from "@/views/calendar/route";
 import { editJobRoute, jobRoute, jobsRoute, newJobRoute } from "@/views/jobs/route";
 import { pulseRoute } from "@/views/pulse/route";
 import { settingsRoute } from "@/views/settings/route";
@@ -9,6 +10,7 @@ import { rootRoute } from "./root";
 
 const routeTree = rootRoute.addChildren([
   pulseRoute,
+  calendarRoute,
   jobsRoute,
   newJobRoute,
   jobRoute,

@@ -1,0 +1,71 @@
+// What the calendar asks: a week at a time, and what a drop would do.
+import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { localOffsetMs } from "@/lib/offset";
+import { call, getZone } from "./door";
+import type { CalendarDay, JobSpec } from "./types";
+
+/**
+ * One week, from `monday` on; the present one where that is null. Whatever shows fewer days shows a part of it, so that
+ * going from day to day asks nothing.
+ */
+export const weekQuery = (monday: string | null, text: string) =>
+  queryOptions({
+    queryKey: ["calendar", monday, text],
+    queryFn: async () => {
+      const week = await call("calendar", { date: monday, days: 7, text: text === "" ? null : text });
+      const today = week.days.find((day) => day.today);
+      if (today && getZone() === "local") tellOffset(today);
+      return week;
+    },
+    // With a job each second something ends all the time; the picture of a week need not follow each of them.
+    meta: { topics: ["jobs", "instances"], paceMs: 1_000 },
+    placeholderData: keepPreviousData,
+    // Midnight comes without an event.
+    refetchInterval: 60_000,
+  });
+
+/** Midnight on the wall, less the instant of it, is the offset; on a day on which the clocks change there are two, and neither is told. */
+function tellOffset(day: CalendarDay) {
+  const atStart = Date.parse(`${day.date}T00:00:00Z`) - day.start;
+  const atEnd = Date.parse(`${day.date}T00:00:00Z`) + 86_400_000 - day.end;
+  if (atStart !== atEnd) return;
+  const minutes = Math.round(Math.abs(atStart) / 60_000);
+  const two = (n: number) => String(n).padStart(2, "0");
+  localOffsetMs.set(`${atStart < 0 ? "-" : "+"}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`);
+}
+
+export const rescheduleQuery = (ask: { job: string; planned: number; to_local: string }) =>
+  queryOptions({
+    queryKey: ["reschedule", ask.job, ask.planned, ask.to_local],
+    queryFn: () => call("reschedule", ask),
+    meta: { topics: ["jobs"] },
+    gcTime: 0,
+  });
+
+/** Saves what a drop would do. The dialog that asked shows a refusal itself. */
+export function useSaveMove() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (input: { spec: JobSpec; job: string; seen_version: number }) => call("save_job", input),
+    onSettled: () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: ["jobs"] }),
+        client.invalidateQueries({ queryKey: ["calendar"] }),
+      ]),
+    meta: { quiet: true },
+  });
+}
+
+/** Takes a move back: the version before it becomes the newest, unless somebody has changed the job since. */
+export function useTakeBackMove() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (input: { job: string; version: number; seen_version: number | null }) =>
+      call("restore_version", input),
+    onSettled: () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: ["jobs"] }),
+        client.invalidateQueries({ queryKey: ["calendar"] }),
+      ]),
+  });
+}

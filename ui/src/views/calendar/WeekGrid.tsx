@@ -1,0 +1,506 @@
+// The days beside one another, hours downwards. Takes hold of firings (pointer or keys), tells what was opened, dropped
+// or clicked, and keeps no truth: what a drop means is asked of the node by whoever shows this.
+//
+// Drags are pointer events throughout: the web views of desktops do not agree on the browser's own drag and drop.
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import type { CalendarBand, CalendarDay, CalendarEntry, CalendarView } from "@/api/types";
+import { cx } from "@/lib/cx";
+import { useHotkey } from "@/lib/hotkeys";
+import { useSaid, useWords } from "@/lib/words";
+import { CHIP_PX, Chip, FoldChip } from "./Chip";
+import { clock } from "./civil";
+import { DayHeads } from "./DayHeads";
+import { Ghosts, Refused } from "./Ghosts";
+import { LoadStrip } from "./LoadStrip";
+import { type Direction, type Folded, layoutDay, neighbour, shifted, toMinute, toY } from "./layout";
+import { keyOf, type Moving } from "./moving";
+import { NowLine } from "./NowLine";
+import { calendarWords } from "./words";
+import "./hues.css";
+
+export const GUTTER = 52;
+const RIBBONS = 3;
+const RIBBON_PX = 5;
+const LOAD_PX = 14;
+/** Narrower than this a chip says nothing. */
+const LEAST_CHIP_PX = 44;
+const DRAG_FROM_PX = 4;
+const EDGE_PX = 48;
+
+const ARROWS: Record<string, Direction> = {
+  ArrowUp: "up",
+  ArrowDown: "down",
+  ArrowLeft: "left",
+  ArrowRight: "right",
+};
+
+export type Opened =
+  | { is: "entries"; entries: readonly CalendarEntry[]; anchor: HTMLElement }
+  | { is: "band"; band: CalendarBand; anchor: HTMLElement };
+
+interface WeekGridProps {
+  week: CalendarView;
+  /** The first day shown, and how many. */
+  from: number;
+  count: number;
+  hourPx: number;
+  moving: Moving;
+  nowMinute: number | null;
+  nowLocal: string | null;
+  onOpen: (opened: Opened) => void;
+  onDay: (date: string) => void;
+  onCreate: (day: CalendarDay, minute: number) => void;
+  onDrop: () => void;
+}
+
+interface Press {
+  key: string | null;
+  fold: string | null;
+  x: number;
+  y: number;
+  /** From the top of the chip to the pointer. */
+  grip: number;
+  phase: "down" | "drag" | "refused";
+}
+
+export function WeekGrid(props: WeekGridProps) {
+  const { week, from, count, hourPx, moving, nowMinute, nowLocal, onOpen, onDay, onCreate, onDrop } = props;
+  const w = useWords(calendarWords);
+  const said = useSaid();
+  const box = useRef<HTMLDivElement>(null);
+  const area = useRef<HTMLDivElement>(null);
+  const hover = useRef<HTMLDivElement>(null);
+  const press = useRef<Press | null>(null);
+  const [width, setWidth] = useState(900);
+  const [cursor, setCursor] = useState<string | null>(null);
+  const [refused, setRefused] = useState<{ at: { x: number; y: number }; text: string } | null>(null);
+
+  useLayoutEffect(() => {
+    const element = area.current;
+    if (!element) return;
+    const watcher = new ResizeObserver(() => setWidth(element.clientWidth));
+    watcher.observe(element);
+    setWidth(element.clientWidth);
+    return () => watcher.disconnect();
+  }, []);
+
+  const days = week.days.slice(from, from + count);
+  const chipMinutes = ((CHIP_PX + 2) / hourPx) * 60;
+  const layouts = useMemo(
+    () =>
+      week.days.slice(from, from + count).map((_, i) => {
+        const bands = week.bands.filter((band) => band.day === from + i);
+        const left = Math.min(RIBBONS, new Set(bands.map((band) => band.job)).size) * RIBBON_PX + 3;
+        const room = width / count - left - LOAD_PX;
+        const most = Math.max(2, Math.floor(room / LEAST_CHIP_PX));
+        const entries = week.entries.filter((entry) => entry.day === from + i);
+        return { bands, left, room, ...layoutDay(entries, chipMinutes, most) };
+      }),
+    [week, from, count, width, chipMinutes],
+  );
+  const byKey = useMemo(
+    () => new Map(layouts.flatMap((day) => day.placed.map(({ item }) => [keyOf(item), item] as const))),
+    [layouts],
+  );
+  const byFold = useMemo(() => {
+    const folds = new Map<string, Folded<CalendarEntry>>();
+    layouts.forEach((day, i) => {
+      for (const fold of day.folded) folds.set(`${from + i}|${fold.minute}`, fold);
+    });
+    return folds;
+  }, [layouts, from]);
+
+  const first = days[0]?.date;
+  // Opens where one wants to look: at the present, or at the first firing, with some hours above it.
+  const looked = useRef<string | null>(null);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element || first === undefined || looked.current === first) return;
+    looked.current = first;
+    const earliest = Math.min(...week.entries.map((entry) => entry.minute), 8 * 60);
+    const at = nowMinute ?? earliest;
+    element.scrollTop = Math.max(0, toY(at, hourPx) - element.clientHeight * (nowMinute === null ? 0.05 : 0.4));
+  }, [first, week, nowMinute, hourPx]);
+
+  const target = useCallback(
+    (x: number, y: number, step: number) => {
+      const rect = area.current?.getBoundingClientRect();
+      if (!rect) return null;
+      const column = Math.max(0, Math.min(count - 1, Math.floor(((x - rect.left) / rect.width) * count)));
+      return { day: from + column, minute: toMinute(y - rect.top, hourPx, step) };
+    },
+    [from, count, hourPx],
+  );
+
+  // While something is held at the upper or lower edge, the hours go on under it.
+  const last = useRef({ x: 0, y: 0, step: 5 });
+  const follow = useCallback(() => {
+    const held = press.current;
+    if (held?.phase !== "drag") return;
+    const { x, y, step } = last.current;
+    const at = target(x, y - held.grip, step);
+    if (at) moving.to(at.day, at.minute, { x, y });
+  }, [moving, target]);
+  const edge = useRef<number | undefined>(undefined);
+  const scrollAtEdge = useCallback(() => {
+    const element = box.current;
+    if (!element || press.current?.phase !== "drag") {
+      edge.current = undefined;
+      return;
+    }
+    const rect = element.getBoundingClientRect();
+    const head = area.current ? Math.max(0, area.current.offsetTop) : 0;
+    const { y } = last.current;
+    const up = rect.top + head + EDGE_PX - y;
+    const down = y - (rect.bottom - EDGE_PX);
+    const by = up > 0 ? -Math.min(14, up / 4) : down > 0 ? Math.min(14, down / 4) : 0;
+    if (by !== 0) {
+      element.scrollTop += by;
+      follow();
+    }
+    edge.current = requestAnimationFrame(scrollAtEdge);
+  }, [follow]);
+
+  const letGo = useCallback(() => {
+    press.current = null;
+    setRefused(null);
+    if (edge.current !== undefined) cancelAnimationFrame(edge.current);
+    edge.current = undefined;
+  }, []);
+
+  // Escape leaves a firing where it was, wherever the focus is.
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const move = moving.get();
+      if (event.key !== "Escape" || !move || move.asked) return;
+      event.preventDefault();
+      event.stopPropagation();
+      letGo();
+      moving.leave();
+    };
+    window.addEventListener("keydown", onKey, true);
+    return () => window.removeEventListener("keydown", onKey, true);
+  }, [moving, letGo]);
+
+  const hideHover = () => {
+    if (hover.current) hover.current.style.visibility = "hidden";
+  };
+
+  const onPointerDown = (event: React.PointerEvent<HTMLDivElement>) => {
+    if (event.button !== 0) return;
+    const chip = (event.target as HTMLElement).closest<HTMLElement>("[data-key],[data-fold]");
+    if (moving.get()?.by === "keys") moving.leave();
+    press.current = {
+      key: chip?.dataset.key ?? null,
+      fold: chip?.dataset.fold ?? null,
+      x: event.clientX,
+      y: event.clientY,
+      grip: chip ? event.clientY - chip.getBoundingClientRect().top : 0,
+      phase: "down",
+    };
+    // Held by its key, so that the grip survives a redrawing of the chip.
+    event.currentTarget.setPointerCapture(event.pointerId);
+    if (chip?.dataset.key) {
+      setCursor(chip.dataset.key);
+      chip.focus({ preventScroll: true });
+    }
+    event.preventDefault();
+    hideHover();
+  };
+
+  const onPointerMove = (event: React.PointerEvent<HTMLDivElement>) => {
+    const held = press.current;
+    if (!held) {
+      hint(event);
+      return;
+    }
+    last.current = { x: event.clientX, y: event.clientY, step: event.shiftKey ? 1 : 5 };
+    if (held.phase === "refused") {
+      setRefused((old) => old && { ...old, at: { x: event.clientX, y: event.clientY } });
+      return;
+    }
+    if (held.phase === "down") {
+      if (held.key === null || Math.hypot(event.clientX - held.x, event.clientY - held.y) < DRAG_FROM_PX) return;
+      const entry = byKey.get(held.key);
+      if (!entry) return;
+      if (!entry.can_move.ok || entry.planned === null) {
+        held.phase = "refused";
+        setRefused({
+          at: { x: event.clientX, y: event.clientY },
+          text: entry.can_move.why ? said(entry.can_move.why) : w.drag.cannot,
+        });
+        return;
+      }
+      held.phase = "drag";
+      moving.begin(entry, "pointer");
+      edge.current ??= requestAnimationFrame(scrollAtEdge);
+    }
+    follow();
+  };
+
+  const onPointerUp = (event: React.PointerEvent<HTMLDivElement>) => {
+    const held = press.current;
+    letGo();
+    if (!held) return;
+    if (held.phase === "drag") {
+      if (moving.drop()) onDrop();
+      return;
+    }
+    if (held.phase === "refused" || Math.hypot(event.clientX - held.x, event.clientY - held.y) >= DRAG_FROM_PX * 2)
+      return;
+    if (held.key !== null) open(held.key);
+    else if (held.fold !== null) {
+      const fold = byFold.get(held.fold);
+      const anchor = area.current?.querySelector<HTMLElement>(`[data-fold="${CSS.escape(held.fold)}"]`);
+      if (fold && anchor) onOpen({ is: "entries", entries: fold.items, anchor });
+    } else {
+      const slot = slotAt(event.clientX, event.clientY);
+      if (slot) onCreate(slot.day, slot.minute);
+    }
+  };
+
+  const chipOf = (key: string) => area.current?.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`) ?? null;
+
+  const open = (key: string) => {
+    const entry = byKey.get(key);
+    const anchor = chipOf(key);
+    if (entry && anchor) onOpen({ is: "entries", entries: [entry], anchor });
+  };
+
+  /** The quarter of an hour under the pointer, where something can still be planned. */
+  const slotAt = (x: number, y: number) => {
+    const at = target(x, y - (15 / 60) * hourPx * 0.5, 15);
+    const day = at && week.days[at.day];
+    if (!at || !day) return null;
+    if (nowLocal !== null && `${day.date}T${clock(at.minute)}` <= nowLocal) return null;
+    return { day, minute: at.minute, column: at.day - from };
+  };
+
+  // Written into the page directly: this follows every movement of the pointer.
+  const hint = (event: React.PointerEvent<HTMLDivElement>) => {
+    const element = hover.current;
+    if (!element) return;
+    const over = (event.target as HTMLElement).closest("[data-key],[data-fold],[data-load]") !== null;
+    const slot = over || moving.get() ? null : slotAt(event.clientX, event.clientY);
+    if (!slot) {
+      hideHover();
+      return;
+    }
+    element.style.visibility = "visible";
+    element.style.left = `calc(${(slot.column / count) * 100}% + 2px)`;
+    element.style.top = `${toY(slot.minute, hourPx)}px`;
+    element.textContent = `+ ${clock(slot.minute)}`;
+  };
+
+  const focusOn = (entry: CalendarEntry | undefined) => {
+    if (!entry) return;
+    const key = keyOf(entry);
+    setCursor(key);
+    const chip = chipOf(key);
+    chip?.focus({ preventScroll: true });
+    chip?.scrollIntoView({ block: "nearest" });
+  };
+  const reachable = [...byKey.values()];
+  const walk = (direction: Direction) => {
+    const at = cursor === null ? undefined : byKey.get(cursor);
+    focusOn(at ? neighbour(reachable, at, direction) : (reachable.find((entry) => !entry.state) ?? reachable[0]));
+  };
+  const grasp = () => {
+    const entry = cursor === null ? undefined : byKey.get(cursor);
+    if (!entry) return;
+    if (!entry.can_move.ok || entry.planned === null) {
+      const rect = chipOf(keyOf(entry))?.getBoundingClientRect();
+      if (!rect) return;
+      setRefused({
+        at: { x: rect.left, y: rect.bottom },
+        text: entry.can_move.why ? said(entry.can_move.why) : w.drag.cannot,
+      });
+      return;
+    }
+    focusOn(entry);
+    moving.begin(entry, "keys");
+  };
+  const keys = { group: w.group, palette: false, enabled: reachable.length > 0 };
+  useHotkey("ArrowUp", w.keys.up, () => walk("up"), keys);
+  useHotkey("ArrowDown", w.keys.down, () => walk("down"), keys);
+  useHotkey("ArrowLeft", w.keys.left, () => walk("left"), keys);
+  useHotkey("ArrowRight", w.keys.right, () => walk("right"), keys);
+  useHotkey("Enter", w.keys.open, () => cursor !== null && open(cursor), { ...keys, enabled: cursor !== null });
+  useHotkey("m", w.keys.move, grasp, { ...keys, enabled: cursor !== null });
+
+  const onKeyDown = (event: React.KeyboardEvent<HTMLDivElement>) => {
+    const move = moving.get();
+    const direction = ARROWS[event.key];
+    if (move?.by === "keys" && !move.asked) {
+      // Everything else waits until it is dropped or left.
+      event.preventDefault();
+      event.stopPropagation();
+      if (event.key === "Enter") {
+        if (moving.drop()) onDrop();
+      } else if (direction) {
+        const minutes = event.shiftKey ? 5 : 15;
+        const by = {
+          up: { minutes: -minutes },
+          down: { minutes },
+          left: { days: -1 },
+          right: { days: 1 },
+        }[direction];
+        const at = shifted({ day: move.day - from, minute: move.minute }, by, count);
+        moving.to(at.day + from, at.minute);
+        area.current?.querySelector("[data-testid=calendar-ghost]")?.scrollIntoView({ block: "nearest" });
+      }
+      return;
+    }
+    if (refused) setRefused(null);
+    const chip = (event.target as HTMLElement).closest<HTMLElement>("[data-key]");
+    if (!chip?.dataset.key || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (direction) walk(direction);
+    else if (event.key === "Enter" || event.key === " ") open(chip.dataset.key);
+    else if (event.key === "m") grasp();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  const here = cursor !== null && byKey.has(cursor) ? cursor : reachable[0] ? keyOf(reachable[0]) : null;
+  const busiest = Math.max(1, ...week.load.flat());
+  return (
+    <div
+      ref={box}
+      data-testid="calendar-grid"
+      data-zone={week.zone}
+      className="relative h-full select-none overflow-y-auto overflow-x-hidden border-line border-t bg-surface"
+    >
+      <DayHeads week={week} from={from} count={count} onDay={onDay} onOpen={onOpen} />
+      <div className="relative flex" style={{ height: 24 * hourPx, ["--hour" as string]: `${hourPx}px` }}>
+        <div aria-hidden="true" className="relative shrink-0" style={{ width: GUTTER }}>
+          {Array.from({ length: 23 }, (_, i) => (
+            <span
+              key={i}
+              className="absolute right-2 -translate-y-1/2 text-2xs text-ink-3"
+              style={{ top: toY((i + 1) * 60, hourPx) }}
+            >
+              {clock((i + 1) * 60)}
+            </span>
+          ))}
+        </div>
+        <div
+          ref={area}
+          role="group"
+          aria-label={w.title}
+          className="group/days hour-rows relative min-w-0 flex-1 data-[moving]:cursor-grabbing"
+          onPointerDown={onPointerDown}
+          onPointerMove={onPointerMove}
+          onPointerUp={onPointerUp}
+          onPointerCancel={() => {
+            letGo();
+            moving.leave();
+          }}
+          onPointerLeave={hideHover}
+          onKeyDown={onKeyDown}
+          onBlur={(event) => {
+            if (
+              !event.currentTarget.contains(event.relatedTarget) &&
+              moving.get()?.by === "keys" &&
+              !moving.get()?.asked
+            )
+              moving.leave();
+          }}
+          onContextMenu={(event) => {
+            const key = (event.target as HTMLElement).closest<HTMLElement>("[data-key]")?.dataset.key;
+            if (key === undefined) return;
+            event.preventDefault();
+            open(key);
+          }}
+        >
+          <div
+            ref={hover}
+            aria-hidden="true"
+            className="pointer-events-none invisible absolute z-1 flex items-center rounded-sm border border-accent-ink/40 border-dashed bg-accent-soft/60 px-1.5 text-2xs text-accent-ink"
+            style={{ width: `calc(${100 / count}% - ${LOAD_PX + 4}px)`, height: Math.max(14, hourPx / 4) }}
+          />
+          {days.map((day, i) => {
+            const layout = layouts[i];
+            if (!layout) return null;
+            const gone =
+              nowLocal === null ? 0 : day.today ? (nowMinute ?? 0) : `${day.date}T24:00` <= nowLocal ? 1440 : 0;
+            return (
+              <div
+                key={day.date}
+                data-testid="calendar-day"
+                data-date={day.date}
+                className={cx(
+                  "absolute inset-y-0 border-line border-l",
+                  day.today ? "bg-accent-soft/25" : day.weekday > 5 && "bg-sunken/50",
+                )}
+                style={{ left: `${(i / count) * 100}%`, width: `${100 / count}%` }}
+              >
+                {gone > 0 && (
+                  <div
+                    aria-hidden="true"
+                    className="absolute inset-x-0 top-0 bg-canvas/55"
+                    style={{ height: toY(gone, hourPx) }}
+                  />
+                )}
+                {ribbons(layout.bands).map((band, k) => (
+                  <div
+                    key={`${band.job}-${band.from_minute}`}
+                    aria-hidden="true"
+                    data-hue={band.hue % 12}
+                    className="absolute w-[3px] rounded-full bg-(--job-edge) opacity-50"
+                    style={{
+                      left: 2 + k * RIBBON_PX,
+                      top: toY(band.from_minute, hourPx) + 1,
+                      height: Math.max(4, toY(band.to_minute - band.from_minute, hourPx) - 2),
+                    }}
+                  />
+                ))}
+                <LoadStrip counts={week.load[from + i] ?? []} busiest={busiest} width={LOAD_PX - 4} />
+                <div className="absolute inset-y-0" style={{ left: layout.left, right: LOAD_PX }}>
+                  {layout.placed.map((placed) => {
+                    const key = keyOf(placed.item);
+                    return (
+                      <Chip
+                        key={key}
+                        entry={placed.item}
+                        placed={placed}
+                        hourPx={hourPx}
+                        width={layout.room}
+                        here={key === here}
+                      />
+                    );
+                  })}
+                  {layout.folded.map((fold) => (
+                    <FoldChip
+                      key={`${fold.minute}-${fold.column}`}
+                      id={`${from + i}|${fold.minute}`}
+                      fold={fold}
+                      hourPx={hourPx}
+                    />
+                  ))}
+                </div>
+              </div>
+            );
+          })}
+          <NowLine minute={nowMinute} column={days.findIndex((day) => day.today)} count={count} hourPx={hourPx} />
+          <Ghosts
+            moving={moving}
+            week={week}
+            from={from}
+            count={count}
+            hourPx={hourPx}
+            nowLocal={nowLocal}
+            area={area}
+          />
+        </div>
+      </div>
+      {refused && <Refused {...refused} />}
+    </div>
+  );
+}
+
+/** At most so many jobs, each in one place, however often its band is broken. */
+function ribbons(bands: readonly CalendarBand[]): CalendarBand[] {
+  const jobs = [...new Set(bands.map((band) => band.job))].slice(0, RIBBONS);
+  return jobs.flatMap((job) => bands.filter((band) => band.job === job));
+}

@@ -1,0 +1,24 @@
+import { createRoute } from "@tanstack/react-router";
+import { rootRoute } from "@/app/root";
+import { CalendarView } from "./CalendarView";
+import { isDate } from "./civil";
+
+export type Mode = "week" | "day" | "agenda";
+
+export interface CalendarSearch {
+  /** A day of the week that is shown; the present one where absent. */
+  date?: string;
+  mode?: Mode;
+  text?: string;
+}
+
+export const calendarRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/calendar",
+  component: CalendarView,
+  validateSearch: (search: Record<string, unknown>): CalendarSearch => ({
+    ...(typeof search.date === "string" && isDate(search.date) ? { date: search.date } : {}),
+    ...(search.mode === "day" || search.mode === "agenda" ? { mode: search.mode } : {}),
+    ...(typeof search.text === "string" && search.text !== "" ? { text: search.text } : {}),
+  }),
+});
