@@ -116,7 +116,8 @@ impl Node {
     }
 
     async fn report(&mut self) -> v1::Report {
-        match self.hear().await {
+        let patience = Duration::from_secs(60);
+        match tokio::time::timeout(patience, self.hear()).await.expect("nothing but heartbeats for a minute") {
             From::Report(report) => report,
             other => panic!("a report, not {other:?}"),
         }
