@@ -124,7 +124,7 @@ function jobRow([name, en, zh, kind, processor, due, last, priority, tenant, tag
     id: `job-${i}`,
     name,
     description: i === 0 ? "Sends yesterday's figures to the finance team" : "",
-    version: 1 + (i % 4),
+    version: 4 - (i % 4),
     words: { en, zh },
     kind,
     paused: i === 7,
@@ -452,7 +452,22 @@ export function fixture(): Script {
           },
         ],
       }),
-      preview: () => preview,
+      preview: (input) => {
+        const from = (input as { from?: number }).from;
+        return from === undefined || from === null
+          ? preview
+          : {
+              ...preview,
+              runs: [
+                {
+                  planned: from + 1,
+                  due: moment(from + 1),
+                  local: `${moment(from + 1).text.replace(" ", "T")}+08:00`,
+                  reason: null,
+                },
+              ],
+            };
+      },
       read_crontab: () => ({
         jobs: 3,
         refused: 1,

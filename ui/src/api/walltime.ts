@@ -1,5 +1,5 @@
 // What a wall clock in some zone shows, and which instant it means: asked of the node, which alone knows zones.
-import type { QueryClient } from "@tanstack/react-query";
+import { keepPreviousData, type QueryClient, queryOptions } from "@tanstack/react-query";
 import { parseOffset } from "@/lib/offset";
 import { call } from "./door";
 
@@ -33,8 +33,7 @@ export function wallAt(client: QueryClient, ms: number, zone: string): Promise<s
 export async function instantOf(client: QueryClient, local: string, zone: string): Promise<number> {
   const asUtc = Date.parse(`${local}Z`);
   if (Number.isNaN(asUtc)) throw new Error(`${local} is not a date and time`);
-  const offsetAt = async (ms: number) =>
-    parseOffset(/(?:[+-]\d\d:\d\d|Z)$/.exec(await wallAt(client, ms, zone))?.[0] ?? "") ?? 0;
+  const offsetAt = async (ms: number) => offsetOf(await wallAt(client, ms, zone));
   // The two offsets that could hold around that reading, the earlier instant first.
   const before = asUtc - (await offsetAt(asUtc - 86_400_000));
   const after = asUtc - (await offsetAt(asUtc + 86_400_000));
@@ -43,4 +42,20 @@ export async function instantOf(client: QueryClient, local: string, zone: string
     if ((await wallAt(client, candidate, zone)).slice(0, local.length) === local) return candidate;
   }
   return before;
+}
+
+/** How far `zone` is from UTC now. Asked anew every quarter of an hour: clocks change on the quarter. */
+export const offsetQuery = (zone: string | undefined, quarter: number) =>
+  queryOptions({
+    queryKey: ["offset", zone, quarter],
+    enabled: zone !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: keepPreviousData,
+    queryFn: async ({ client }) => offsetOf(await wallAt(client, quarter * QUARTER_MS, zone ?? "UTC")),
+  });
+
+export const QUARTER_MS = 900_000;
+
+function offsetOf(local: string): number {
+  return parseOffset(/(?:[+-]\d\d:\d\d|Z)$/.exec(local)?.[0] ?? "") ?? 0;
 }

@@ -1,9 +1,11 @@
 // The time, in the zone that all times are shown in, and the choice of it. The offset of the local zone is what the node
 // told; the window itself knows no zones.
+import { useQuery } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
 import { getZone, onZone, setZone } from "@/api/door";
+import { bootstrapQuery } from "@/api/node";
+import { offsetQuery, QUARTER_MS } from "@/api/walltime";
 import { useNow } from "@/lib/clock";
-import { localOffsetMs } from "@/lib/offset";
 import { useWords } from "@/lib/words";
 import { Segmented } from "@/primitives";
 import { shellWords } from "./words";
@@ -12,8 +14,9 @@ export function Clock() {
   const w = useWords(shellWords);
   const now = useNow();
   const zone = useSyncExternalStore(onZone, getZone);
-  const offset = useSyncExternalStore(localOffsetMs.subscribe, localOffsetMs.get);
-  const shown = zone === "UTC" ? now : offset === null ? null : now + offset;
+  const bootstrap = useQuery(bootstrapQuery());
+  const offset = useQuery(offsetQuery(bootstrap.data?.zone, Math.floor(now / QUARTER_MS)));
+  const shown = zone === "UTC" ? now : offset.data === undefined ? null : now + offset.data;
   return (
     <div className="flex shrink-0 items-center gap-2">
       <time className="w-14 text-right font-medium text-ink-2 text-xs">

@@ -124,7 +124,7 @@ export function JobName({
 }) {
   return (
     <span
-      className={cx("flex min-w-0 items-baseline gap-1.5", className)}
+      className={cx("prose-nums flex min-w-0 items-baseline gap-1.5", className)}
       title={tenant ? `${tenant} / ${name}` : name}
     >
       <span className={cx("truncate font-medium", paused && "text-ink-3")}>{name}</span>
@@ -150,6 +150,13 @@ const SEVERITY: Record<SeverityLevel, { tone: Tone; icon: ReactNode }> = {
   critical: { tone: "bad", icon: <AlertOctagon /> },
   emergency: { tone: "bad", icon: <Siren /> },
 };
+
+const GRAVITY: readonly SeverityLevel[] = ["emergency", "critical", "warning", "info"];
+
+/** For sorting: the gravest first. */
+export function bySeverity(a: SeverityLevel, b: SeverityLevel): number {
+  return GRAVITY.indexOf(a) - GRAVITY.indexOf(b);
+}
 
 export function severityTone(level: SeverityLevel): Tone {
   return SEVERITY[level].tone;

@@ -114,7 +114,9 @@ export function Select<T extends string>(props: ChooseProps<T> & { placeholder?:
           error && "ring-bad",
         )}
       >
-        <SelectValue className="min-w-0 flex-1 truncate data-[placeholder]:text-ink-3 [&_[slot=description]]:hidden" />
+        <SelectValue className="min-w-0 flex-1 truncate data-[placeholder]:text-ink-3">
+          {({ selectedText, defaultChildren }) => selectedText || defaultChildren}
+        </SelectValue>
         <ChevronDown size={14} className="shrink-0 text-ink-3" />
       </Button>
       {!bare && (

@@ -31,7 +31,7 @@ export interface FieldBase {
 }
 
 export const controlBox =
-  "w-full rounded-md bg-surface text-ink ring-1 ring-inset ring-line-strong placeholder:text-ink-3 outline-none transition-shadow duration-100 hover:ring-ink-3/60 disabled:opacity-50";
+  "prose-nums w-full rounded-md bg-surface text-ink ring-1 ring-inset ring-line-strong placeholder:text-ink-3 outline-none transition-shadow duration-100 hover:ring-ink-3/60 disabled:opacity-50";
 export const controlRing = "focus:ring-2 focus:ring-focus data-[invalid]:ring-bad";
 
 export function FieldLabel({ label, required }: { label: string; required?: boolean | undefined }) {

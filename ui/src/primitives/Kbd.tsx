@@ -17,7 +17,9 @@ export function keyCaps(keys: string): string[] {
   return keys
     .split(" ")
     .flatMap((stroke) => stroke.split(/\+(?=.)/))
-    .map((key) => NAMES[key] ?? (key.length === 1 ? key.toUpperCase() : key));
+    .flatMap((key) =>
+      /^[A-Z]$/.test(key) ? ["⇧", key] : [NAMES[key] ?? (key.length === 1 ? key.toUpperCase() : key)],
+    );
 }
 
 export function Kbd({ keys, on = "surface" }: { keys: string; on?: "surface" | "accent" }) {

@@ -47,7 +47,7 @@ export function Dialog({ open, onClose, title, lead, footer, width = 480, role =
               </Heading>
               {lead && <p className="mt-0.5 text-ink-2">{lead}</p>}
             </div>
-            <IconButton label={w.close} kbd="Escape" icon={<X />} onPress={onClose} className="-mr-2" />
+            <IconButton label={w.close} kbd="Escape" icon={<X />} onPress={onClose} className="-mt-1 -mr-2" />
           </header>
           <div className="min-h-0 flex-1 overflow-y-auto px-5 pt-2 pb-4">{children}</div>
           {footer && <footer className="flex justify-end gap-2 border-line border-t px-5 py-3">{footer}</footer>}
@@ -88,7 +88,7 @@ function OpenDrawer({ onClose, label, title, actions, width = 460, children }: O
     <aside
       ref={box}
       aria-label={label}
-      className="enter-drawer absolute inset-y-0 right-0 z-20 flex max-w-full flex-col border-line border-l bg-surface shadow-sheet"
+      className="enter-drawer absolute inset-y-0 right-0 z-20 flex max-w-full flex-col border-line border-l bg-surface shadow-pop"
       style={{ width }}
     >
       <header className="flex min-h-12 items-center gap-2 border-line border-b py-2 pr-2 pl-4">

@@ -99,7 +99,7 @@ function One({
       <span className={cx("mt-1.5 shrink-0", tone === "bad" ? "text-bad" : "text-ok")}>
         {tone === "bad" ? <AlertTriangle size={15} /> : <Check size={15} strokeWidth={2.4} />}
       </span>
-      <div className="min-w-0 flex-1 py-1">
+      <div className="prose-nums min-w-0 flex-1 py-1">
         <div className="break-words">{text}</div>
         {detail && <div className="mt-0.5 break-words text-ink-2 text-xs">{detail}</div>}
         {code && <code className="mt-0.5 block select-text text-2xs text-ink-3">{code}</code>}

@@ -22,7 +22,7 @@ export function Hint({ text, kbd, children }: { text: ReactNode; kbd?: string | 
 
 export function Clip({ children, className, title }: { children: string; className?: string; title?: string }) {
   return (
-    <span className={cx("block min-w-0 truncate", className)} title={title ?? children}>
+    <span className={cx("prose-nums block min-w-0 truncate", className)} title={title ?? children}>
       {children}
     </span>
   );

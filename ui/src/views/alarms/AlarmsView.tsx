@@ -6,7 +6,16 @@ import { useMemo, useState } from "react";
 import { alarmsQuery, useAcknowledge } from "@/api/alarms";
 import { useLive } from "@/api/live";
 import type { AlarmRow, AlarmState } from "@/api/types";
-import { DueIn, RefusalNotice, Severity, type SeverityLevel, severityTone, stateWords, View } from "@/components";
+import {
+  bySeverity,
+  DueIn,
+  RefusalNotice,
+  Severity,
+  type SeverityLevel,
+  severityTone,
+  stateWords,
+  View,
+} from "@/components";
 import { cx } from "@/lib/cx";
 import { useHotkey } from "@/lib/hotkeys";
 import { figure, useSaid, useWords } from "@/lib/words";
@@ -33,7 +42,6 @@ const STATES: Record<AlarmsShow, AlarmState[]> = {
   all: [],
 };
 
-const GRAVITY: readonly SeverityLevel[] = ["emergency", "critical", "warning", "info"];
 const ORDER: Record<AlarmState, number> = { firing: 0, acknowledged: 1, resolved: 2 };
 
 export function AlarmsView() {
@@ -51,10 +59,7 @@ export function AlarmsView() {
     const all = query.data?.pages.flatMap((page) => page.rows) ?? [];
     if (show === "resolved") return all;
     return all.toSorted(
-      (a, b) =>
-        ORDER[a.state] - ORDER[b.state] ||
-        GRAVITY.indexOf(a.severity) - GRAVITY.indexOf(b.severity) ||
-        b.last.ms - a.last.ms,
+      (a, b) => ORDER[a.state] - ORDER[b.state] || bySeverity(a.severity, b.severity) || b.last.ms - a.last.ms,
     );
   }, [query.data, show]);
 

@@ -124,7 +124,7 @@ export function ImportDialog({ kind, onKind, onClose }: ImportDialogProps) {
           }}
         />
         <Button icon={<FileUp />} onPress={() => file.current?.click()}>
-          {words.importThings}
+          {w.file}
         </Button>
       </div>
       <div className="grid h-[46vh] min-h-60 grid-cols-2 gap-4">

@@ -21,29 +21,33 @@ import { ScheduleFields } from "./ScheduleFields";
 import { jobWords } from "./words";
 
 export function NewJobView() {
-  const { like } = newJobRoute.useSearch();
-  return <LoadedForm key={like ?? "new"} job={null} like={like ?? null} />;
+  const { like, at } = newJobRoute.useSearch();
+  return <LoadedForm key={like ?? at ?? "new"} job={null} like={like ?? null} slot={at ?? null} />;
 }
 
 export function EditJobView() {
   const { job } = editJobRoute.useParams();
-  return <LoadedForm key={job} job={job} like={job} />;
+  return <LoadedForm key={job} job={job} like={job} slot={null} />;
 }
 
 /** Reads what the form begins with, once: what others save meanwhile does not change it under the hands that type. */
-function LoadedForm({ job, like }: { job: string | null; like: string | null }) {
+function LoadedForm({ job, like, slot }: { job: string | null; like: string | null; slot: string | null }) {
   const w = useWords(jobWords).form;
   const client = useQueryClient();
   const bootstrap = useQuery(bootstrapQuery());
   const [round, setRound] = useState(0);
   const zone = bootstrap.data?.zone;
   const begin = useQuery({
-    queryKey: ["form", job, like, round],
+    queryKey: ["form", job, like, slot, round],
     enabled: zone !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     queryFn: async () => {
       const at = zone ?? "UTC";
+      if (like === null && slot !== null) {
+        const draft = emptyDraft(getZone() === "UTC" ? "UTC" : at, slot);
+        return { draft: { ...draft, kind: "repeat" as const }, version: null };
+      }
       // The next full hour but one, as the wall reads: a first proposal that is not over while one types.
       const soon = `${(await wallAt(client, Math.ceil(now() / 3_600_000) * 3_600_000 + 3_600_000, at)).slice(0, 13)}:00`;
       if (like === null) return { draft: emptyDraft(at, soon), version: null };

@@ -202,7 +202,10 @@ function Overview({ detail }: { detail: JobDetail }) {
             {row.last.length === 0 ? (
               <p className="text-ink-3">{d.noLast}</p>
             ) : (
-              <OutcomeStrip most={20} outcomes={row.last.map((each) => ({ id: each.instance, state: each.state }))} />
+              <OutcomeStrip
+                most={Math.min(40, row.last.length)}
+                outcomes={row.last.map((each) => ({ id: each.instance, state: each.state }))}
+              />
             )}
           </Box>
           <Box

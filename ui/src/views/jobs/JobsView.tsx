@@ -125,7 +125,7 @@ export function JobsView() {
       head: w.columns.tags,
       width: "minmax(80px, 0.8fr)",
       cell: (row) => (
-        <span className="flex min-w-0 gap-1">
+        <span className="flex min-w-0 items-center gap-1">
           {row.tags.slice(0, 2).map((tag) => (
             <button key={tag} type="button" className="min-w-0" onClick={() => setTyped(withTag(typed, tag))}>
               <Tag>{tag}</Tag>

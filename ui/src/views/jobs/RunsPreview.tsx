@@ -39,8 +39,8 @@ export function RunsPreview({ preview, old = false, none, most = 20 }: RunsPrevi
               className="flex min-h-6.5 items-center gap-3 border-line border-b py-0.5 last:border-b-0"
             >
               <span className="w-5 shrink-0 text-right text-2xs text-ink-3">{i + 1}</span>
-              <span className={cx("w-20 shrink-0", !newDay && "text-ink-3")}>{date}</span>
-              <span className="w-16 shrink-0 font-medium">{run.due.text.slice(11)}</span>
+              <span className={cx("w-[88px] shrink-0 whitespace-nowrap", !newDay && "text-ink-3")}>{date}</span>
+              <span className="w-[68px] shrink-0 whitespace-nowrap font-medium">{run.due.text.slice(11)}</span>
               <span
                 className="min-w-0 flex-1 truncate text-warn text-xs"
                 title={run.reason ? said(run.reason) : undefined}

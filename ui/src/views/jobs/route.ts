@@ -10,6 +10,13 @@ export interface JobsSearch {
   import?: "crontab" | "yaml";
 }
 
+export interface NewJobSearch {
+  /** The job to begin with. */
+  like?: string;
+  /** Where somebody clicked on the calendar: a wall-clock time in the zone that is shown. */
+  at?: string;
+}
+
 export const jobsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/jobs",
@@ -24,8 +31,10 @@ export const newJobRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/jobs/new",
   component: NewJobView,
-  validateSearch: (search: Record<string, unknown>): { like?: string } =>
-    typeof search.like === "string" ? { like: search.like } : {},
+  validateSearch: (search: Record<string, unknown>): NewJobSearch => ({
+    ...(typeof search.like === "string" ? { like: search.like } : {}),
+    ...(typeof search.at === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(search.at) ? { at: search.at } : {}),
+  }),
 });
 
 export const jobRoute = createRoute({

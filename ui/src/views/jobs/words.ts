@@ -68,6 +68,7 @@ export const jobWords = words(
       nothingToDo: "There is nothing to create yet",
       changes: { created: "new", changed: "changed", unchanged: "unchanged" },
       take: "Take this line",
+      file: "From a file",
     },
     detail: {
       overview: "Overview",
@@ -255,6 +256,7 @@ export const jobWords = words(
       nothingToDo: "目前没有可创建的内容",
       changes: { created: "新建", changed: "更新", unchanged: "无变化" },
       take: "采用此行",
+      file: "从文件读取",
     },
     detail: {
       overview: "概况",

@@ -6,7 +6,7 @@ import { cx } from "@/lib/cx";
 import { useWords } from "@/lib/words";
 import { pulseWords } from "./words";
 
-const HEIGHT = 56;
+const HEIGHT = 88;
 
 export function NextHour({ minutes }: { minutes: readonly StripMinute[] }) {
   const w = useWords(pulseWords);

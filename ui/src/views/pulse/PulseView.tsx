@@ -10,6 +10,7 @@ import { pulseQuery } from "@/api/pulse";
 import type { AlarmRow, InstanceRow, LaneView, OmissionRow, OutcomesView, Pulse, Upcoming } from "@/api/types";
 import {
   Answer,
+  bySeverity,
   DueIn,
   Elapsed,
   InstanceStateBadge,
@@ -245,18 +246,27 @@ function Alarms({ alarms }: { alarms: readonly AlarmRow[] }) {
   if (alarms.length === 0) return <Nothing icon={<BellOff />}>{w.noAlarms}</Nothing>;
   return (
     <ul>
-      {alarms.slice(0, 6).map((alarm) => (
-        <li key={alarm.id}>
-          <Link to="/alarms" search={{ alarm: alarm.id }} className="flex h-8 items-center gap-2.5 px-4 hover:bg-hover">
-            <Severity level={alarm.severity} />
-            <Clip className={cx("flex-1", alarm.state !== "firing" && "text-ink-3")}>{said(alarm.message)}</Clip>
-            {alarm.count > 1 && <span className="shrink-0 text-ink-3 text-xs">{w.times(alarm.count)}</span>}
-            <span className="w-20 shrink-0 text-right">
-              <DueIn at={alarm.last.ms} quiet />
-            </span>
-          </Link>
-        </li>
-      ))}
+      {alarms
+        .toSorted((a, b) => bySeverity(a.severity, b.severity) || b.last.ms - a.last.ms)
+        .slice(0, 6)
+        .map((alarm) => (
+          <li key={alarm.id}>
+            <Link
+              to="/alarms"
+              search={{ alarm: alarm.id }}
+              className="flex h-8 items-center gap-2.5 px-4 hover:bg-hover"
+            >
+              <span className="w-23 shrink-0">
+                <Severity level={alarm.severity} />
+              </span>
+              <Clip className={cx("flex-1", alarm.state !== "firing" && "text-ink-3")}>{said(alarm.message)}</Clip>
+              {alarm.count > 1 && <span className="shrink-0 text-ink-3 text-xs">{w.times(alarm.count)}</span>}
+              <span className="w-20 shrink-0 text-right">
+                <DueIn at={alarm.last.ms} quiet />
+              </span>
+            </Link>
+          </li>
+        ))}
     </ul>
   );
 }

@@ -1,0 +1,116 @@
+import { QueryClient } from "@tanstack/react-query";
+import { expect, test, vi } from "vitest";
+import { DraftError, emptyDraft, fromSpec, readDays, readWall, toSpec } from "./draft";
+
+// A node in a zone eight hours ahead that has no clock changes.
+vi.mock("@/api/door", () => ({
+  call: async (_: string, input: { spec: { schedule: { startTime: number } } }) => ({
+    runs: [{ local: `${new Date(input.spec.schedule.startTime + 28_800_000).toISOString().slice(0, 19)}+08:00` }],
+  }),
+}));
+
+const client = new QueryClient();
+const ZONE = "Asia/Shanghai";
+const draft = () => ({ ...emptyDraft(ZONE, "2026-12-01T03:00"), name: "a-job" });
+
+const back = async (spec: Record<string, unknown>) =>
+  toSpec(client, await fromSpec(client, spec, ZONE, "2026-12-01T03:00"));
+
+test.each([
+  { kind: "cron", expression: "0 2 * * *", timeZone: ZONE, dstGap: "skip", dstOverlap: "both" },
+  {
+    kind: "cron",
+    expression: "0 0 2 ? * MON",
+    dialect: "quartz",
+    timeZone: "UTC",
+    dstGap: "shift",
+    dstOverlap: "first",
+  },
+  {
+    kind: "repeat",
+    startTime: 1_648_029_600_000,
+    timeZone: ZONE,
+    repeatLevel: "month",
+    repeatInterval: 2,
+    repeatDays: [3, 5, 23],
+    dstGap: "shift",
+    dstOverlap: "first",
+  },
+  {
+    kind: "repeat",
+    startTime: 1_648_029_600_000,
+    timeZone: ZONE,
+    repeatLevel: "week",
+    repeatInterval: 1,
+    repeatDays: [1, 5],
+    count: 7,
+    dstGap: "shift",
+    dstOverlap: "first",
+  },
+  {
+    kind: "repeat",
+    startTime: 1_648_029_605_000,
+    timeZone: ZONE,
+    repeatLevel: "day",
+    repeatInterval: 1,
+    endTime: 1_700_000_000_000,
+    dstGap: "shift",
+    dstOverlap: "first",
+  },
+  { kind: "fixedRate", everySeconds: 900, startTime: 1_648_029_600_000 },
+  { kind: "fixedDelay", everySeconds: 86_400 },
+  { kind: "once", at: 1_800_000_000_000 },
+  { kind: "manual" },
+  { kind: "after", jobs: ["other"], on: "success", need: "any" },
+])("a $kind schedule comes out of the form as it went in", async (schedule) => {
+  const spec = await back({ name: "a-job", processor: "shell", schedule });
+  expect(spec.schedule).toEqual(schedule);
+});
+
+test("what the form does not show is carried through untouched", async () => {
+  const exceptions = [{ kind: "skip", planned: 1 }];
+  const spec = await back({
+    name: "a-job",
+    processor: "shell",
+    schedule: { kind: "manual" },
+    exceptions,
+    readyTimeoutSeconds: 5,
+    misfire: { policy: "catchUp", graceSeconds: 10, max: 7 },
+  });
+  expect(spec).toMatchObject({
+    exceptions,
+    readyTimeoutSeconds: 5,
+    misfire: { policy: "catchUp", graceSeconds: 10, max: 7 },
+  });
+});
+
+test("what is left empty is left out", async () => {
+  const spec = await toSpec(client, draft());
+  for (const field of ["description", "tenant", "owner", "tags", "timeoutSeconds"])
+    expect(spec).not.toHaveProperty(field);
+});
+
+test("tags are separated as people separate them, and said once", async () => {
+  expect((await toSpec(client, { ...draft(), tags: "a, b，c a" })).tags).toEqual(["a", "b", "c"]);
+});
+
+test("a time that cannot be read is named by its field", async () => {
+  const bad = { ...draft(), kind: "once" as const, once: { at: "tomorrow" } };
+  const error = await toSpec(client, bad).catch((cause: unknown) => cause);
+  expect(error).toBeInstanceOf(DraftError);
+  expect((error as DraftError).field).toBe("schedule.at");
+});
+
+test.each([
+  ["2026-12-01 03:00", "2026-12-01T03:00"],
+  [" 2026-12-1T3:05:09 ", "2026-12-01T03:05:09"],
+  ["2026-02-30 03:00", null],
+  ["2026-12-01 24:30", null],
+  ["tomorrow", null],
+])("'%s' is read as %s", (text, read) => {
+  expect(readWall(text)).toBe(read);
+});
+
+test("days are read as numbers, from the end of the month too", () => {
+  expect(readDays("3, 5，-1  23")).toEqual([3, 5, -1, 23]);
+});
