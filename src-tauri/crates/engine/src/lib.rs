@@ -28,4 +28,4 @@ pub use clock::{Clock, SystemClock};
 pub use desk::Desk;
 pub use dice::Dice;
 pub use node::{ENGINE_LEASE, LEASE, Node, Standing};
-pub use shared::{HOLD, Shared, read_hold};
+pub use shared::{HOLD, Holding, Shared, read_hold};

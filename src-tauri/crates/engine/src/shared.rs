@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use campanile_coord::Coord;
-use campanile_model::Fault;
+use campanile_model::{Fault, Timestamp};
 use campanile_model::request::Hold;
 use campanile_model::schedule::Zones;
-use campanile_store::{Store, StoreError};
+use campanile_store::{SettingStore, Store, StoreError};
+use serde::{Deserialize, Serialize};
 
 use crate::events::Events;
 use crate::link::Link;
@@ -46,8 +47,24 @@ impl Shared {
     }
 }
 
+/// What the hold setting says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Holding {
+    Held(Hold),
+    /// What had waited goes out little by little from here on.
+    Released(Timestamp),
+}
+
 /// Whether everything is held, and by whom.
-pub async fn read_hold(store: &(impl campanile_store::SettingStore + ?Sized)) -> Result<Option<Hold>, StoreError> {
+pub async fn read_hold(store: &(impl SettingStore + ?Sized)) -> Result<Option<Hold>, StoreError> {
+    Ok(match read_holding(store).await? {
+        Some(Holding::Held(hold)) => Some(hold),
+        Some(Holding::Released(_)) | None => None,
+    })
+}
+
+pub async fn read_holding(store: &(impl SettingStore + ?Sized)) -> Result<Option<Holding>, StoreError> {
     let Some(value) = store.setting(HOLD).await? else { return Ok(None) };
     serde_json::from_value(value).map_err(|error| StoreError::Damaged(format!("setting {HOLD}: {error}")))
 }

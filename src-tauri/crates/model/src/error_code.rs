@@ -195,10 +195,6 @@ impl Code {
         let hint = self.hint();
         Fault { code: self.as_str().to_owned(), message: self.message(), hint: Some(hint), field: None }
     }
-
-    pub fn from_str(text: &str) -> Option<Code> {
-        Self::ALL.iter().copied().find(|code| code.as_str() == text)
-    }
 }
 
 impl fmt::Display for Code {

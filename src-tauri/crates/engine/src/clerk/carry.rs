@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::dispatcher::outcome;
 use crate::launcher::{TimelineError, versions_since};
 use crate::monitor::stopping;
-use crate::shared::{HOLD, Shared};
+use crate::shared::{HOLD, Holding, Shared};
 
 #[derive(Debug)]
 pub enum CarryError {
@@ -339,13 +339,13 @@ impl Draft<'_> {
         }
         let before = self.shared.hold().await?;
         let hold = Hold { by: self.request.who.name.clone(), reason: reason.to_owned(), since: self.now };
-        self.put(HOLD, json!(before), json!(hold));
+        self.put(HOLD, json!(before), json!(Holding::Held(hold)));
         Ok(())
     }
 
     async fn release(&mut self) -> Result<()> {
         if let Some(before) = self.shared.hold().await? {
-            self.put(HOLD, json!(before), Value::Null);
+            self.put(HOLD, json!(before), json!(Holding::Released(self.now)));
         }
         Ok(())
     }

@@ -3,10 +3,28 @@
 //! Tasks are looked at in lane order; each goes to one of the executors that have its processor and
 //! room for it, by its job's route.
 
+use std::time::Duration;
+
+use campanile_model::Timestamp;
 use campanile_model::job::Route;
 use campanile_model::task::Task;
 
 use crate::roster::Offer;
+
+/// What a hold kept back goes out over this long.
+pub const RELEASED_OVER: Duration = Duration::from_millis(RELEASED_OVER_MS);
+const RELEASED_OVER_MS: u64 = 60_000;
+
+/// Whether a task goes again after a hold that ended at `released_at`. What became ready since goes at once; what had
+/// waited goes at its job's own place in the time over which it is released.
+pub fn is_released(task: &Task, released_at: Timestamp, now: Timestamp) -> bool {
+    if task.ready_at.is_some_and(|ready_at| ready_at >= released_at) {
+        return true;
+    }
+    let (high, low) = task.job.uuid().as_u64_pair();
+    let place = Duration::from_millis((high ^ low) % RELEASED_OVER_MS);
+    now >= released_at + place
+}
 
 /// Where a chooser stands between two passes.
 #[derive(Default)]

@@ -24,9 +24,9 @@ use crate::events::Topic;
 use crate::link::{AttemptRef, Push, ToExecutor};
 use crate::officer::{Officer, Pass, PassError};
 use crate::roster::Offer;
-use crate::shared::Shared;
+use crate::shared::{Holding, Shared, read_holding};
 use crate::specs::Specs;
-use gate::{Rounds, choose};
+use gate::{RELEASED_OVER, Rounds, choose};
 
 /// Tasks in one transaction.
 const BATCH: usize = 500;
@@ -119,9 +119,14 @@ impl Officer for Dispatcher {
 
     async fn pass(&mut self, now: Timestamp) -> Result<Pass, PassError> {
         let mut offers: Vec<Offer> = self.shared.roster.offers(now).into_iter().filter(|offer| offer.room > 0).collect();
-        if offers.is_empty() || self.shared.hold().await?.is_some() {
+        if offers.is_empty() {
             return Ok(Pass::default());
         }
+        let released_at = match read_holding(self.shared.store.as_ref()).await? {
+            Some(Holding::Held(_)) => return Ok(Pass::default()),
+            Some(Holding::Released(at)) if now.since(at) < RELEASED_OVER => Some(at),
+            Some(Holding::Released(_)) | None => None,
+        };
         let room: usize = offers.iter().map(|offer| offer.room as usize).sum();
         let mut processors: Vec<(String, String)> = offers
             .iter()
@@ -129,7 +134,9 @@ impl Officer for Dispatcher {
             .collect();
         processors.sort_unstable();
         processors.dedup();
-        let wanted = Wanted { processors, limit: room.min(BATCH) };
+        // Some of what is found may not go yet.
+        let limit = if released_at.is_some() { BATCH } else { room.min(BATCH) };
+        let wanted = Wanted { processors, limit };
         let ready = self.shared.store.ready_tasks(&wanted).await?;
         if ready.is_empty() {
             return Ok(Pass::default());
@@ -144,6 +151,9 @@ impl Officer for Dispatcher {
         for task in ready {
             let Some(spec) = self.specs.of(self.shared.store.as_ref(), task.job, task.version).await? else { continue };
             let Some(instance) = instances.get(&task.instance) else { continue };
+            if released_at.is_some_and(|at| !gate::is_released(&task, at, now)) {
+                continue;
+            }
             let dice = &self.shared.dice;
             let Some(place) = choose(&task, spec.route, &mut offers, &mut self.rounds, |bound| dice.below(bound)) else {
                 continue;
