@@ -1,1 +1,89 @@
-fn main() {}
+//! The desktop app: a window and a tray on the same API that the command line serves.
+//!
+//! Nothing here decides anything about jobs: commands carry, the feed passes on, the tray shows.
+
+#![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
+
+mod commands;
+mod engine;
+mod feed;
+mod notifications;
+mod tray;
+mod window;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engine::Engine;
+use tauri::{Manager, RunEvent};
+use tauri_plugin_window_state::StateFlags;
+
+fn main() -> anyhow::Result<()> {
+    let data = data_folder(std::env::args_os().skip(1));
+    let _log = campanile_host::start_logging();
+    let folder = one_for_each(data.as_deref());
+    let engine = Arc::new(Engine::new(data));
+
+    let app = tauri::Builder::default()
+        .plugin(
+            tauri_plugin_single_instance::Builder::new()
+                .dbus_id(folder)
+                .callback(|app, _, _| window::show(app))
+                .build(),
+        )
+        .plugin(tauri_plugin_window_state::Builder::default().with_state_flags(remembered()).build())
+        .plugin(tauri_plugin_notification::init())
+        .plugin(tauri_plugin_opener::init())
+        .manage(engine.clone())
+        .manage(window::Closing::default())
+        .invoke_handler(tauri::generate_handler![
+            commands::call,
+            commands::subscribe,
+            commands::keep_running,
+            commands::quit
+        ])
+        .on_window_event(window::on_event)
+        .setup(|app| {
+            let opening = app.state::<Arc<Engine>>().inner().clone();
+            tauri::async_runtime::spawn(async move { opening.open().await });
+            window::open(app.handle())?;
+            tray::raise(app.handle());
+            notifications::watch(app.handle().clone());
+            Ok(())
+        })
+        .build(tauri::generate_context!())?;
+
+    app.run(move |app, event| match event {
+        // The last window is hidden, not closed; only `quit` ends the program.
+        RunEvent::ExitRequested { api, code: None, .. } => api.prevent_exit(),
+        RunEvent::Exit => {
+            let engine = app.state::<Arc<Engine>>();
+            tauri::async_runtime::block_on(engine.close());
+        }
+        _ => {}
+    });
+    Ok(())
+}
+
+/// Starting the app again shows its window; with another data folder it is another app.
+fn one_for_each(data: Option<&Path>) -> String {
+    let mut hasher = DefaultHasher::new();
+    data.map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.to_owned())).hash(&mut hasher);
+    format!("dev.campanile.console.d{:x}", hasher.finish())
+}
+
+/// Where the window was and how large; not whether it was hidden when the program ended.
+fn remembered() -> StateFlags {
+    StateFlags::all() & !StateFlags::VISIBLE
+}
+
+/// `--data DIR`, else what CAMPANILE_DATA says, else the place that desktops keep such things in.
+fn data_folder(mut arguments: impl Iterator<Item = std::ffi::OsString>) -> Option<PathBuf> {
+    while let Some(argument) = arguments.next() {
+        if argument == "--data" {
+            return arguments.next().map(PathBuf::from);
+        }
+    }
+    std::env::var_os("CAMPANILE_DATA").map(PathBuf::from)
+}
