@@ -1,1 +1,161 @@
 //! The promises of the contract, as tests that every backend runs.
+//!
+//! A case is an async function with a sentence for a name; it gets an empty store and panics where a promise is
+//! broken. [`conformance!`](crate::conformance) runs those about the engine's part, which a store in memory passes too;
+//! [`archive_conformance!`](crate::archive_conformance) those about what people look at. Both take the path of an async
+//! function that makes a fresh store, inside whatever keeps it alive: `&*fresh().await` is the store.
+//!
+//! Cases bring their own time and never sleep.
+
+// The panic of a case is its message, as it is in any test.
+#![allow(clippy::unwrap_used)]
+
+pub mod alarms;
+pub mod archive;
+pub mod fixtures;
+pub mod jobs;
+pub mod launch;
+pub mod leases;
+pub mod requests;
+pub mod tasks;
+pub mod upkeep;
+
+/// Runs the engine's part of the suite against a backend, one `#[test]` per case.
+#[macro_export]
+macro_rules! conformance {
+    ($fresh:path) => {
+        $crate::conformance! { @each $fresh;
+            leases::a_free_lease_is_taken_and_seen,
+            leases::of_several_that_ask_at_once_one_gets_it,
+            leases::a_lease_passes_on_once_its_end_has_come_and_its_term_grows,
+            leases::its_holder_keeps_its_term_while_it_has_it,
+            leases::its_holder_gets_a_new_term_once_it_has_run_out,
+            leases::one_that_ran_out_is_still_kept_while_nobody_took_it,
+            leases::one_that_passed_on_is_not_kept,
+            leases::a_released_lease_is_free_at_once,
+            leases::giving_up_one_that_passed_on_changes_nothing,
+            leases::leases_do_not_touch_each_other,
+            leases::an_old_term_is_refused_everywhere,
+            leases::a_released_term_is_refused,
+            leases::a_term_that_ran_out_writes_while_nobody_took_it,
+
+            jobs::due_jobs_come_earliest_first_and_paused_ones_too,
+            jobs::a_removed_job_is_found_nowhere_but_in_its_versions,
+            jobs::jobs_come_in_the_order_of_their_ids,
+            jobs::a_fixed_delay_job_is_idle_once_none_of_its_instances_is_left,
+            jobs::the_next_time_of_a_fixed_delay_is_set_once,
+            jobs::every_version_is_kept_in_the_form_it_had,
+
+            launch::a_launch_is_written_whole,
+            launch::an_instance_reads_back_as_it_was_written,
+            launch::a_firing_is_made_once,
+            launch::a_launch_of_another_version_writes_nothing,
+            launch::a_launch_that_saw_another_time_writes_nothing,
+            launch::a_launch_of_a_removed_or_unknown_job_writes_nothing,
+            launch::of_two_launches_at_once_one_is_written,
+            launch::of_a_batch_only_the_stale_ones_are_left_out,
+            launch::launches_of_one_job_in_one_batch_follow_each_other,
+            launch::an_unbroken_run_of_omissions_is_one_row,
+            launch::a_run_of_omissions_ends_where_reason_or_version_changes,
+            launch::a_run_of_omissions_ends_where_an_instance_was_made,
+            launch::a_span_that_continues_lengthens_the_last,
+            launch::a_span_begins_anew_with_version_or_zone_data,
+            launch::several_hundred_launches_are_one_batch,
+            launch::the_oldest_of_a_job_is_unassigned_and_the_next_waits,
+            launch::an_instance_beside_others_does_not_wait,
+            launch::a_running_instance_holds_back_the_next,
+            launch::the_newest_that_replaces_stands_behind_an_older_one,
+            launch::tasks_are_assigned_once,
+            launch::an_instance_that_has_ended_gets_no_tasks,
+            launch::an_instance_without_tasks_can_be_ended,
+            launch::unfinished_instances_come_oldest_first,
+
+            tasks::a_task_reads_back_as_it_was_written,
+            tasks::of_two_takers_one_wins,
+            tasks::of_two_steps_in_one_batch_that_saw_the_same_one_is_lost,
+            tasks::steps_of_one_task_in_one_batch_follow_each_other,
+            tasks::an_old_fence_is_refused_and_nothing_of_that_step_is_written,
+            tasks::a_step_of_a_task_that_nobody_knows_is_lost,
+            tasks::an_instance_moves_with_the_step_of_its_task,
+            tasks::an_instance_that_has_ended_moves_only_back_to_running,
+            tasks::moves_of_one_instance_in_one_batch_follow_each_other,
+            tasks::the_end_of_an_instance_of_the_schedule_is_noted_at_its_job,
+            tasks::a_waiting_task_is_due_from_its_time_on,
+            tasks::ready_tasks_come_in_lane_order_and_first_in_first_out,
+            tasks::ready_tasks_are_those_of_the_processors_wanted,
+            tasks::a_held_task_is_past_its_deadline_from_that_time_on,
+            tasks::only_held_tasks_are_stopping,
+            tasks::holders_are_told_apart_by_their_lives,
+            tasks::every_lane_has_a_depth,
+            tasks::several_hundred_steps_are_one_batch,
+
+            alarms::incidents_are_read_in_order_and_once,
+            alarms::alarms_and_mark_are_written_together_or_not_at_all,
+            alarms::of_two_that_saw_the_same_alarm_one_writes,
+            alarms::an_alarm_reads_back_as_it_was_written,
+            alarms::the_newest_of_a_rule_and_subject_is_the_latest,
+            alarms::resolved_alarms_are_not_open,
+
+            requests::asking_twice_is_asking_once,
+            requests::requests_are_open_in_the_order_they_were_asked_until_answered,
+            requests::a_request_is_answered_once,
+            requests::a_request_that_nobody_asked_is_not_carried_out,
+            requests::changes_are_written_all_or_none,
+            requests::a_new_job_is_not_written_over_another,
+            requests::a_version_is_written_over_the_one_that_was_seen,
+            requests::the_name_of_a_removed_job_is_free,
+            requests::pausing_makes_no_version_and_a_version_does_not_end_a_pause,
+            requests::what_was_fired_is_never_unfired,
+            requests::an_instance_that_a_person_asked_for_is_made_once,
+            requests::a_step_asked_for_is_lost_where_the_task_has_moved,
+            requests::several_steps_asked_for_are_taken_together,
+            requests::an_instance_with_tasks_is_not_ended_unassigned,
+            requests::an_alarm_that_has_changed_is_not_acknowledged,
+            requests::a_setting_is_written_over,
+
+            upkeep::with_nothing_old_nothing_goes,
+            upkeep::old_instances_go_with_their_tasks,
+            upkeep::what_has_not_ended_stays_however_old,
+            upkeep::of_a_job_with_too_many_the_oldest_go,
+            upkeep::a_step_of_upkeep_is_small,
+            upkeep::the_ledger_begins_where_the_purge_ended,
+            upkeep::an_instance_asked_for_does_not_move_the_mark,
+            upkeep::open_things_stay_however_old,
+        }
+    };
+    (@each $fresh:path; $($group:ident::$case:ident,)*) => {$(
+        #[tokio::test]
+        async fn $case() {
+            let store = $fresh().await;
+            $crate::conformance::$group::$case(&*store).await;
+        }
+    )*};
+}
+
+/// Runs the part about what people look at.
+#[macro_export]
+macro_rules! archive_conformance {
+    ($fresh:path) => {
+        $crate::conformance! { @each $fresh;
+            archive::jobs_come_in_the_order_of_names,
+            archive::jobs_are_found_by_text_tag_and_pause,
+            archive::a_job_shows_its_last_twelve_instances,
+            archive::pages_of_jobs_have_no_gaps_or_doubles_while_jobs_are_added,
+            archive::versions_come_newest_first,
+            archive::instances_come_newest_first_with_their_job_and_tasks,
+            archive::instances_are_found_by_job_state_task_and_due_time,
+            archive::pages_of_instances_have_no_gaps_or_doubles_while_more_are_made,
+            archive::instances_due_at_one_moment_are_told_apart,
+            archive::the_history_of_a_task_says_when_who_and_why,
+            archive::a_lost_step_leaves_no_history,
+            archive::tasks_come_newest_first_by_state,
+            archive::omissions_come_latest_first,
+            archive::alarms_come_worst_and_latest_first,
+            archive::audit_entries_come_newest_first,
+            archive::what_was_not_carried_out_is_not_in_the_audit,
+            archive::outcomes_are_counted_within_their_time,
+            archive::what_fired_comes_in_the_order_of_due_times,
+            archive::the_change_count_grows_with_every_write,
+        }
+    };
+}
