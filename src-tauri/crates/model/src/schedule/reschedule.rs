@@ -53,6 +53,8 @@ pub struct Rescheduled {
     pub before: Vec<PreviewRun>,
     /// The same stretch of time with it.
     pub after: Vec<PreviewRun>,
+    /// What the new schedule brings with it, such as months that lack the day it was put on.
+    pub warnings: Vec<Words>,
 }
 
 /// Why it cannot be moved so, and what can be done instead.
@@ -140,6 +142,7 @@ pub fn reschedule(
         words: Words::new(format!("{} → {}", old.en, new.en), format!("{} → {}", old.zh, new.zh)),
         before: shown(timing, zones, effective_from)?,
         after: shown(&changed, zones, effective_from)?,
+        warnings: schedule.warnings(zones).map_err(|error| Refusal::of(&error))?,
         outcome: Upshot::NewSchedule { schedule, effective_from },
     })
 }
@@ -208,6 +211,7 @@ fn this_run(
         ),
         before: shown(timing, zones, from.min(to))?,
         after: shown(&changed, zones, from.min(to))?,
+        warnings: Vec::new(),
     })
 }
 

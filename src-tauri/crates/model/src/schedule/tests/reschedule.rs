@@ -182,6 +182,14 @@ fn a_day_of_the_week_or_month_moves_to_another() {
 }
 
 #[test]
+fn a_day_that_some_months_lack_is_warned_of() {
+    let monthly = "{kind: cron, expression: '0 9 20 * *', timeZone: Europe/Berlin}";
+    let moved = drag(&timing(monthly), Scope::Following, "20 09:00", "31 09:00").unwrap();
+    assert!(moved.warnings[0].en.contains("months without day 31 are passed over"), "{:?}", moved.warnings);
+    assert_eq!(drag(&timing(monthly), Scope::Following, "20 09:00", "21 09:00").unwrap().warnings, []);
+}
+
+#[test]
 fn a_count_is_shared_between_the_old_version_and_the_new() {
     let counted = "{startTime: '2026-01-03T09:00:00+01:00', timeZone: Europe/Berlin, repeatLevel: day, count: 6}";
     check(
@@ -302,6 +310,9 @@ proptest! {
         let new_time = planned.plus_seconds(moved_minutes * 60);
         let scope = if all { Scope::All } else { Scope::Following };
         let Ok(moved) = reschedule(&timing, planned, new_time, scope, &zones, now) else { return Ok(()) };
+        if !moved.warnings.is_empty() {
+            return Ok(()); // such as months without the new day, of which the person is told
+        }
         let Upshot::NewSchedule { schedule, effective_from } = moved.outcome else { panic!("a series was moved") };
         let new = schedule.plan(&zones, now).unwrap();
 
