@@ -20,7 +20,7 @@ impl Dice {
 
     /// From 0 to 1.
     pub fn fraction(&self) -> f64 {
-        self.throw(|rng| rng.random::<f64>())
+        self.throw(RngExt::random::<f64>)
     }
 
     /// From 0 to `bound`, exclusive; 0 where that is empty.
@@ -49,7 +49,7 @@ impl Dice {
     }
 
     fn bits(&self) -> [u8; 10] {
-        self.throw(|rng| rng.random())
+        self.throw(RngExt::random)
     }
 
     fn throw<T>(&self, with: impl FnOnce(&mut ChaCha8Rng) -> T) -> T {

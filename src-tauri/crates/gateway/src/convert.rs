@@ -50,7 +50,7 @@ fn registration(register: v1::Register, admission: Admission) -> Result<Registra
         .still_held
         .into_iter()
         .filter_map(|held| held.attempt)
-        .map(attempt)
+        .map(|about| attempt(&about))
         .collect::<Result<_, _>>()?;
     Ok(Registration {
         executor,
@@ -92,7 +92,7 @@ fn offer(processor: v1::Processor) -> Result<ProcessorOffer, Fault> {
     })
 }
 
-fn attempt(attempt: v1::AttemptRef) -> Result<AttemptRef, Fault> {
+fn attempt(attempt: &v1::AttemptRef) -> Result<AttemptRef, Fault> {
     let task = attempt
         .task_id
         .parse()
@@ -104,7 +104,7 @@ fn report(report: v1::Report) -> Result<Option<FromExecutor>, Fault> {
     use v1::report::What;
 
     let Some(about) = report.attempt else { return Err(malformed("a report about no attempt")) };
-    let about = attempt(about)?;
+    let about = attempt(&about)?;
     let Some(what) = report.what else { return Ok(None) };
     let said = match what {
         What::Accepted(_) => Said::Accepted,

@@ -24,11 +24,13 @@ macro_rules! codes {
                 match self { $(Code::$name => $code,)* }
             }
 
-            fn message(self) -> Words {
+            /// The message with its parameters still to be put in.
+    pub fn message(self) -> Words {
                 match self { $(Code::$name => Words::new($en, $zh),)* }
             }
 
-            fn hint(self) -> Words {
+            /// What to do about it.
+    pub fn hint(self) -> Words {
                 match self { $(Code::$name => Words::new($hint_en, $hint_zh),)* }
             }
         }
@@ -116,9 +118,73 @@ codes! {
     NoExecutorForProcessor = "k_sc_ec_300006",
         "no executor for processor {name}", "processor({name}) 找不到对应 executor",
         "Start an executor of its group.", "请启动该组的执行器。";
+    // From here to 300031: what the SDK and the built-in processors say of an attempt, in the SDK's own words.
     ParametersRefused = "k_sc_ec_300010",
-        "the processor refuses its parameters: {reason}", "Processor 拒绝该参数：{reason}",
-        "Correct the parameter that the message names.", "请更正提示中的参数。";
+        "parameter {field} is not right: {problem}", "参数 {field} 不正确：{problem}",
+        "Correct the parameter in the job.", "请在任务中更正该参数。";
+    CommandNotFound = "k_sc_ec_300011",
+        "the command was not found: {command}", "找不到命令：{command}",
+        "Install it where the executor runs, or give its whole path.", "请在执行器所在机器上安装它，或写出完整路径。";
+    CommandExited = "k_sc_ec_300012",
+        "the command ended with exit code {code}", "命令以退出码 {code} 结束",
+        "The task's log shows what it said.", "可在作业日志中查看输出。";
+    CommandSignalled = "k_sc_ec_300013",
+        "the command was ended by signal {signal}", "命令被信号 {signal} 终止",
+        "Someone or the system's memory watch ended it; look at the host.", "可能被人为或系统内存保护终止，请检查主机。";
+    HttpStatus = "k_sc_ec_300014",
+        "{url} answered {status}, expected {expected}", "{url} 返回 {status}，期望 {expected}",
+        "The run's result shows the answer.", "可在运行结果中查看响应。";
+    AddressRefused = "k_sc_ec_300015",
+        "{address} may not be called: {why}", "不允许访问 {address}：{why}",
+        "Allow private addresses in the job, where the executor permits it.", "如执行器允许，可在任务中开启私有地址访问。";
+    ConnectionUnknown = "k_sc_ec_300016",
+        "there is no connection named {connection} at this executor", "此 Executor 上没有名为 {connection} 的连接",
+        "Define it where the executor runs.", "请在执行器处定义该连接。";
+    StatementFailed = "k_sc_ec_300017",
+        "the database refused the statement: {detail}", "数据库拒绝了该语句：{detail}",
+        "Correct the statement in the job.", "请在任务中更正该语句。";
+    ProcessorPanicked = "k_sc_ec_300018",
+        "the processor panicked: {detail}", "Processor 崩溃（panic）：{detail}",
+        "It is a fault of the processor; its log shows where.", "这是 Processor 的缺陷，日志中有位置信息。";
+    TookTooLong = "k_sc_ec_300019",
+        "{what} took longer than {seconds} s", "{what} 超过 {seconds} 秒未完成",
+        "Give it more time, or find out what is slow.", "请延长时间，或排查缓慢原因。";
+    FolderMissing = "k_sc_ec_300020",
+        "the working folder {folder} does not exist or may not be entered", "工作目录 {folder} 不存在或无法进入",
+        "Make the folder, or name another one in the job.", "请创建该目录，或在任务中改用其他目录。";
+    ExecutorLeft = "k_sc_ec_300021",
+        "the executor shut down before the task ended", "任务结束前 Executor 已关闭",
+        "The next attempt goes by the retry policy.", "下一次尝试按重试策略进行。";
+    LeaseLost = "k_sc_ec_300022",
+        "the executor lost its lease and stopped the task", "Executor 失去租约，任务已停止",
+        "The next attempt goes by the retry policy.", "下一次尝试按重试策略进行。";
+    NotExecutable = "k_sc_ec_300023",
+        "the command may not be executed: {command}", "命令不可执行：{command}",
+        "Give it the permission to be executed.", "请为其添加可执行权限。";
+    UrlUnreachable = "k_sc_ec_300024",
+        "{url} could not be reached: {detail}", "无法访问 {url}：{detail}",
+        "Look at the network and at the service behind the address.", "请检查网络以及该地址背后的服务。";
+    DatabaseUnreachable = "k_sc_ec_300025",
+        "connection {connection} could not be used: {detail}", "连接 {connection} 不可用：{detail}",
+        "Look at the database and at the connection's address.", "请检查数据库及连接地址。";
+    DatabaseBusy = "k_sc_ec_300026",
+        "the database is locked or found a deadlock: {detail}", "数据库被锁定或发生死锁：{detail}",
+        "The next attempt goes by the retry policy.", "下一次尝试按重试策略进行。";
+    ResourceExhausted = "k_sc_ec_300027",
+        "out of memory, disk or another resource: {detail}", "内存、磁盘或其他资源耗尽：{detail}",
+        "Make room where the executor runs.", "请在执行器所在机器上释放资源。";
+    ResultTooLarge = "k_sc_ec_300028",
+        "the result has {bytes} bytes, at most {limit} are kept", "结果为 {bytes} 字节，最多保留 {limit} 字节",
+        "Hand back less, or put the rest into a file.", "请减少返回内容，或将其写入文件。";
+    CommandNotStarted = "k_sc_ec_300029",
+        "the command could not be started: {detail}", "命令无法启动：{detail}",
+        "Look at the executor's host.", "请检查执行器所在主机。";
+    CancelledUnasked = "k_sc_ec_300030",
+        "the processor ended as cancelled although nobody asked", "Processor 在无人请求时自行取消",
+        "It is a fault of the processor.", "这是 Processor 的缺陷。";
+    ResponseBroken = "k_sc_ec_300031",
+        "the answer of {url} broke off: {detail}", "{url} 的响应中断：{detail}",
+        "The next attempt goes by the retry policy.", "下一次尝试按重试策略进行。";
 
     // 4: executors and access
     ExecutorNotFound = "k_sc_ec_400002",

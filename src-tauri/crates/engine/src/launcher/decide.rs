@@ -3,7 +3,7 @@
 use campanile_model::instance::{Instance, InstanceState, Omission, OmissionReason, Origin};
 use campanile_model::job::{Job, MisfirePolicy, Overlap};
 use campanile_model::ledger::LedgerSpan;
-use campanile_model::schedule::{Occurrence, OccurrenceOrigin};
+use campanile_model::schedule::{CompiledTiming, Occurrence, OccurrenceOrigin};
 use campanile_model::task::{Incident, IncidentKind};
 use campanile_model::timeline::Timeline;
 use campanile_model::{InstanceId, Timestamp, Words};
@@ -256,7 +256,7 @@ fn missed(job: &Job, now: Timestamp) -> Incident {
 
 /// The run of a fixed delay that is due at `due`.
 fn following_run(timeline: &Timeline, due: Timestamp) -> Occurrence {
-    let spread = timeline.newest().map_or(0, |timing| timing.place_in_spread_seconds());
+    let spread = timeline.newest().map_or(0, CompiledTiming::place_in_spread_seconds);
     Occurrence {
         planned: due.plus_seconds(-i64::from(spread)),
         due,
@@ -301,7 +301,7 @@ mod tests {
     use super::*;
 
     /// A job of every ten seconds, last decided at 0, with `policies` over it.
-    fn job(policies: Value) -> Job {
+    fn job(policies: &Value) -> Job {
         let mut spec = json!({
             "name": "tick",
             "schedule": {"kind": "fixedRate", "everySeconds": 10, "startTime": 0},
@@ -349,7 +349,7 @@ mod tests {
     }
 
     /// Fired seconds, then what was left out and why.
-    fn check(policies: Value, now: f64, there: &There, fired: &[i64], omitted: &[(i64, i64, u32, OmissionReason)]) {
+    fn check(policies: &Value, now: f64, there: &There, fired: &[i64], omitted: &[(i64, i64, u32, OmissionReason)]) {
         let mut job = job(policies);
         job.paused = job.spec.description == "paused";
         let launch = decided(&job, now, there);
@@ -367,21 +367,21 @@ mod tests {
 
     #[test]
     fn a_time_that_has_come_fires_and_the_next_one_waits() {
-        check(json!({}), 10.0, &NOBODY, &[10], &[]);
-        check(json!({}), 9.999, &NOBODY, &[], &[]);
+        check(&json!({}), 10.0, &NOBODY, &[10], &[]);
+        check(&json!({}), 9.999, &NOBODY, &[], &[]);
     }
 
     #[test]
     fn late_times_go_by_the_misfire_policy() {
         use OmissionReason::*;
         // At 45 s: 10, 20 and 30 are late, because later ones were due since; 40 is not.
-        check(json!({"overlap": "allow"}), 45.0, &NOBODY, &[30, 40], &[(10, 20, 2, Folded)]);
+        check(&json!({"overlap": "allow"}), 45.0, &NOBODY, &[30, 40], &[(10, 20, 2, Folded)]);
         let skip = json!({"overlap": "allow", "misfire": {"policy": "skip"}});
-        check(skip, 45.0, &NOBODY, &[40], &[(10, 30, 3, Misfire)]);
+        check(&skip, 45.0, &NOBODY, &[40], &[(10, 30, 3, Misfire)]);
         let catch_up = json!({"overlap": "allow", "misfire": {"policy": "catchUp", "max": 2}});
-        check(catch_up, 45.0, &NOBODY, &[20, 30, 40], &[(10, 10, 1, BeyondCatchUp)]);
+        check(&catch_up, 45.0, &NOBODY, &[20, 30, 40], &[(10, 10, 1, BeyondCatchUp)]);
         let short_grace = json!({"misfire": {"policy": "skip", "graceSeconds": 2}});
-        check(short_grace, 13.0, &NOBODY, &[], &[(10, 10, 1, Misfire)]);
+        check(&short_grace, 13.0, &NOBODY, &[], &[(10, 10, 1, Misfire)]);
     }
 
     #[test]
@@ -389,22 +389,22 @@ mod tests {
         use OmissionReason::*;
         let running = There { unfinished: 1, waiting: 0 };
         let both = There { unfinished: 2, waiting: 1 };
-        check(json!({"overlap": "allow"}), 10.0, &both, &[10], &[]);
-        check(json!({"overlap": "skip"}), 10.0, &running, &[], &[(10, 10, 1, Overlap)]);
-        check(json!({"overlap": "queue"}), 10.0, &running, &[10], &[]);
-        check(json!({"overlap": "queue"}), 10.0, &both, &[], &[(10, 10, 1, Overlap)]);
-        check(json!({"overlap": "replace"}), 10.0, &both, &[10], &[]);
+        check(&json!({"overlap": "allow"}), 10.0, &both, &[10], &[]);
+        check(&json!({"overlap": "skip"}), 10.0, &running, &[], &[(10, 10, 1, Overlap)]);
+        check(&json!({"overlap": "queue"}), 10.0, &running, &[10], &[]);
+        check(&json!({"overlap": "queue"}), 10.0, &both, &[], &[(10, 10, 1, Overlap)]);
+        check(&json!({"overlap": "replace"}), 10.0, &both, &[10], &[]);
     }
 
     #[test]
     fn a_paused_job_fires_nothing_and_says_so() {
-        check(json!({"description": "paused"}), 45.0, &NOBODY, &[], &[(10, 40, 4, OmissionReason::Paused)]);
+        check(&json!({"description": "paused"}), 45.0, &NOBODY, &[], &[(10, 40, 4, OmissionReason::Paused)]);
     }
 
     #[test]
     fn an_occurrence_taken_out_by_hand_is_recorded() {
         let exceptions = json!({"exceptions": [{"change": "skip", "planned": 20_000}], "overlap": "allow"});
-        let mut job = job(exceptions);
+        let mut job = job(&exceptions);
         job.fired_through = Timestamp::from_millis(15_000);
         let launch = decided(&job, 25.0, &NOBODY);
         assert!(launch.instances.is_empty());
@@ -414,7 +414,7 @@ mod tests {
 
     #[test]
     fn what_was_missed_comes_back_within_the_period_of_the_job() {
-        let launch = decided(&job(json!({"overlap": "allow"})), 45.0, &NOBODY);
+        let launch = decided(&job(&json!({"overlap": "allow"})), 45.0, &NOBODY);
         let late = &launch.instances[0];
         let wait = late.not_before.millis() - 45_000;
         assert!((0..10_000).contains(&wait), "{wait}");
@@ -423,14 +423,14 @@ mod tests {
 
     #[test]
     fn a_long_absence_is_decided_a_thousand_times_at_a_go() {
-        let launch = decided(&job(json!({})), 1_000_000.0, &NOBODY);
+        let launch = decided(&job(&json!({})), 1_000_000.0, &NOBODY);
         assert_eq!(launch.span.planned, 1000);
         assert_eq!(launch.fired_through, Timestamp::from_millis(10_000_000));
         assert_eq!(launch.next_due, Some(Timestamp::from_millis(10_010_000)));
         assert!(launch.instances.is_empty(), "the latest missed time is not among them");
 
         // The first go of two: the one time that is not decided yet is on time.
-        let launch = decided(&job(json!({"overlap": "allow"})), 10_015.0, &NOBODY);
+        let launch = decided(&job(&json!({"overlap": "allow"})), 10_015.0, &NOBODY);
         let made: Vec<i64> = launch.instances.iter().map(|made| made.planned.millis() / 1000).collect();
         assert_eq!(made, [10_000]);
     }
