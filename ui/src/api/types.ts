@@ -270,7 +270,7 @@ startTime?: Timestamp, };
 export type Frame = { seq: number, kind: FrameKind,
 /**
  * Topics of which queries are stale: `jobs`, `instances`, `tasks`, `alarms`, `settings`, `audit`, `executors`,
- * `log:<task id>`.
+ * `log:<task id>`; `log` alone: any log may have grown.
  */
 stale: Array<string>, status: Status, };
 
@@ -628,7 +628,11 @@ export type TaskBrief = { id: string, state: TaskState, attempt: number, };
 
 export type TaskPage = { rows: Array<TaskRow>, next: number | null, };
 
-export type TaskRow = { id: string, instance: string, job: string, state: TaskState, attempt: number, attempts_most: number, lane: Lane, group: string, processor: string, executor: ExecutorRef | null, due: Moment, ready: Moment | null, pushed: Moment | null, started: Moment | null, finished: Moment | null, failure: Failure | null, stop: Stop | null, idempotency_key: string, result: unknown, history: Array<HistoryRow>, };
+export type TaskRow = { id: string, instance: string, job: string, job_name: string, state: TaskState, attempt: number, attempts_most: number, lane: Lane, group: string, processor: string, executor: ExecutorRef | null, due: Moment, ready: Moment | null, pushed: Moment | null, started: Moment | null, finished: Moment | null, failure: Failure | null, stop: Stop | null, idempotency_key: string, result: unknown,
+/**
+ * Oldest first; only where the task's instance was asked for.
+ */
+history: Array<HistoryRow>, };
 
 /**
  * Where a task stands. The number is what people, logs and the protocol say.

@@ -1,7 +1,143 @@
 //! Everything a person may ask, for the window, the browser and the command line alike.
+//!
+//! Reading goes to the archive, writing through the engine's desk to whoever leads. Nothing here
+//! decides what becomes of a job or a task; it checks what was sent, and tells what is there in the
+//! zone and the languages of the one who asked.
 
+mod alarms;
+mod apply;
+mod calendar;
+mod check;
+mod crontab;
+mod feed;
+mod input;
+mod jobs;
+mod moments;
 pub mod operations;
+mod pulse;
+mod runs;
+mod samples;
+mod times;
 mod typescript;
 pub mod views;
+mod window;
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use campanile_engine::Desk;
+use campanile_engine::events::Events;
+use campanile_engine::logs::Logs;
+use campanile_model::request::{Ask, Done, Person, Role};
+use campanile_model::schedule::{Zone, Zones};
+use campanile_model::{Code, Fault, Timestamp};
+use campanile_store::{Archive, Store};
+use serde::{Deserialize, Serialize};
+
+use crate::moments::Told;
+use crate::times::Times;
+use crate::views::{Allowed, NodeState, ProcessorView};
+
+pub use feed::{Feed, Subscription};
+pub use operations::OPERATIONS;
 pub use typescript::types;
+
+/// What the program that answers knows of itself, and the store does not.
+pub trait Node: Send + Sync {
+    fn state(&self) -> NodeState;
+
+    /// Of all executors that it knows, and those that it would host itself.
+    fn processors(&self) -> Vec<ProcessorView>;
+
+    /// Tasks that executors have in hand; none where another program drives the engine.
+    fn in_hand(&self) -> Option<u32>;
+
+    /// What keeps it from working, such as a full disk.
+    fn trouble(&self) -> Option<Fault>;
+}
+
+#[derive(Clone, Debug)]
+pub struct About {
+    pub version: String,
+    pub data_folder: String,
+    /// Of this machine.
+    pub zone: String,
+    /// Where the program says over HTTP that it is well, while it drives the engine.
+    pub health: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Lang {
+    #[default]
+    En,
+    Zh,
+}
+
+/// Who asks, and how the answer is to be told.
+#[derive(Clone, Debug)]
+pub struct CallContext {
+    pub who: Person,
+    /// A zone's name; `local` or nothing is that of the node's machine.
+    pub zone: String,
+    pub lang: Lang,
+}
+
+/// How long a person waits for the clerk before being told that the request stands.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub struct Api {
+    desk: Desk,
+    archive: Arc<dyn Archive>,
+    logs: Arc<dyn Logs>,
+    events: Arc<Events>,
+    zones: Arc<Zones>,
+    node: Arc<dyn Node>,
+    about: About,
+    times: Times,
+}
+
+/// What an [`Api`] stands on.
+pub struct Below {
+    pub desk: Desk,
+    pub archive: Arc<dyn Archive>,
+    pub logs: Arc<dyn Logs>,
+    pub events: Arc<Events>,
+    pub zones: Arc<Zones>,
+    pub node: Arc<dyn Node>,
+    pub about: About,
+}
+
+impl Api {
+    pub fn new(below: Below) -> Api {
+        let Below { desk, archive, logs, events, zones, node, about } = below;
+        Api { desk, archive, logs, events, zones, node, about, times: Times::default() }
+    }
+
+    fn now(&self) -> Timestamp {
+        self.desk.clock.now()
+    }
+
+    fn store(&self) -> &dyn Store {
+        &*self.desk.store
+    }
+
+    fn zone(&self, name: &str) -> Result<Zone, Fault> {
+        let name = if name.is_empty() || name == "local" { &self.about.zone } else { name };
+        self.zones.get(name).map_err(|_| Code::UnknownZone.fault().with("zone", name))
+    }
+
+    fn told(&self, cx: &CallContext) -> Result<Told, Fault> {
+        Ok(Told::new(self.zone(&cx.zone)?))
+    }
+
+    async fn ask(&self, cx: &CallContext, ask: Ask) -> Result<Done, Fault> {
+        self.desk.ask(&cx.who, ask, PATIENCE).await
+    }
+}
+
+impl CallContext {
+    fn may(&self, role: Role) -> Allowed {
+        if self.who.role >= role { Allowed::YES } else { Allowed::no(Code::NoPermission.fault().message) }
+    }
+}

@@ -1,7 +1,11 @@
 //! The one list of what may be asked. Dispatch, the list of names and the TypeScript are made from it.
 
+use campanile_model::{Code, Fault};
+use serde_json::Value;
+
 use crate::typescript::Page;
 use crate::views::*;
+use crate::{Api, CallContext, input};
 
 macro_rules! operations {
     ($($name:ident($input:ty) -> $output:ty,)*) => {
@@ -9,6 +13,20 @@ macro_rules! operations {
 
         pub(crate) fn declare(page: &mut Page) {
             $(page.operation::<$input, $output>(stringify!($name));)*
+        }
+
+        impl Api {
+            /// Asks one operation by its name.
+            pub async fn call(&self, operation: &str, sent: Value, cx: &CallContext) -> Result<Value, Fault> {
+                match operation {
+                    $(stringify!($name) => {
+                        let input: $input = input::read(sent)?;
+                        // Boxed: the largest of them would be the size of them all.
+                        answer(&Box::pin(self.$name(input, cx)).await?)
+                    })*
+                    _ => Err(Code::UnknownOperation.fault().with("operation", operation)),
+                }
+            }
         }
     };
 }
@@ -56,4 +74,8 @@ operations! {
     acknowledge_alarms(AcknowledgeInput) -> DoneView,
     list_audit(ListAudit) -> AuditPage,
     ledger(Nothing) -> LedgerView,
+}
+
+fn answer(view: &impl serde::Serialize) -> Result<Value, Fault> {
+    serde_json::to_value(view).map_err(|error| Code::BadRequest.fault().with("reason", error))
 }

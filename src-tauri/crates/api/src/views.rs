@@ -128,7 +128,7 @@ pub struct Frame {
     pub seq: u64,
     pub kind: FrameKind,
     /// Topics of which queries are stale: `jobs`, `instances`, `tasks`, `alarms`, `settings`, `audit`, `executors`,
-    /// `log:<task id>`.
+    /// `log:<task id>`; `log` alone: any log may have grown.
     pub stale: Vec<String>,
     pub status: Status,
 }
@@ -431,12 +431,19 @@ pub struct CrontabLine {
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", tag = "is")]
 pub enum CrontabOutcome {
-    Job { name: String, words: Words, command: String, next: Option<Moment> },
+    Job {
+        name: String,
+        words: Words,
+        command: String,
+        next: Option<Moment>,
+    },
     /// A comment or an empty line.
     Blank,
     /// An environment line; it goes with the jobs below it.
     Environment,
-    Refused { fault: Fault },
+    Refused {
+        fault: Fault,
+    },
 }
 
 // --- calendar
@@ -651,6 +658,7 @@ pub struct TaskRow {
     pub id: String,
     pub instance: String,
     pub job: String,
+    pub job_name: String,
     pub state: TaskState,
     pub attempt: u32,
     pub attempts_most: u32,
@@ -668,6 +676,7 @@ pub struct TaskRow {
     pub idempotency_key: String,
     #[ts(type = "unknown")]
     pub result: Option<Value>,
+    /// Oldest first; only where the task's instance was asked for.
     pub history: Vec<HistoryRow>,
 }
 

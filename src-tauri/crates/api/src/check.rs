@@ -1,0 +1,251 @@
+//! Whether a job can be saved here and now: the rules of the model, and what only the node knows.
+
+use campanile_model::job::{Job, JobSpec};
+use campanile_model::schedule::{Schedule, Timing, preview};
+use campanile_model::{Code, Fault, JobId, Timestamp, Words, job_check};
+use serde_json::{Map, Value};
+
+use crate::moments::Told;
+use crate::views::{AskPreview, CheckJob, JobCheck, PreviewRow, PreviewView, ProcessorView};
+use crate::{Api, CallContext, input};
+
+/// The group of the executor that lives in the program itself: what it hosts is known without asking.
+const EMBEDDED_GROUP: &str = "local";
+
+const PREVIEWED: u32 = 20;
+const MOST_PREVIEWED: u32 = 200;
+
+impl Api {
+    pub(crate) async fn preview(&self, ask: AskPreview, cx: &CallContext) -> Result<PreviewView, Fault> {
+        let count = ask.count.unwrap_or(PREVIEWED);
+        if !(1..=MOST_PREVIEWED).contains(&count) {
+            let reason = Words::new(
+                format!("count is {count}; it can be 1 to {MOST_PREVIEWED}"),
+                format!("count 为 {count}；可用范围是 1 到 {MOST_PREVIEWED}"),
+            );
+            return Err(Code::BadRequest.fault().with_words("reason", &reason).at("count"));
+        }
+        let from = ask.from.unwrap_or_else(|| self.now());
+        let spec = ask.spec;
+        let timing = Timing {
+            schedule: spec.schedule,
+            exceptions: spec.exceptions,
+            effective_from: spec.effective_from,
+            effective_until: spec.effective_until,
+            spread_seconds: spec.spread_seconds,
+            saved_at: from,
+            spread_seed: 0,
+        };
+        self.previewed(&timing, from, count as usize, &self.told(cx)?)
+    }
+
+    pub(crate) fn previewed(
+        &self,
+        timing: &Timing,
+        from: Timestamp,
+        count: usize,
+        told: &Told,
+    ) -> Result<PreviewView, Fault> {
+        let preview = preview(timing, &self.zones, from, count).map_err(|error| job_check::schedule_fault(&error))?;
+        Ok(PreviewView {
+            words: preview.words,
+            runs: preview
+                .runs
+                .into_iter()
+                .map(|run| PreviewRow {
+                    planned: run.planned,
+                    due: told.moment(run.due),
+                    local: run.local,
+                    reason: run.reason,
+                })
+                .collect(),
+            warnings: preview.warnings,
+        })
+    }
+
+    pub(crate) async fn check_job(&self, asked: CheckJob, cx: &CallContext) -> Result<JobCheck, Fault> {
+        let told = self.told(cx)?;
+        let before = match &asked.job {
+            Some(job) => Some(self.job(job).await?),
+            None => None,
+        };
+        let spec = match input::read_spec(&asked.spec) {
+            Ok(spec) => spec,
+            Err(fault) => {
+                // The times can be shown as soon as the schedule is right, whatever else is still missing.
+                let preview = self.preview_of_draft(&asked.spec, &told);
+                return Ok(JobCheck { faults: vec![fault], preview });
+            }
+        };
+        let spec = keeping_phase(spec, before.as_ref());
+        let (faults, mut warnings) = self.faults_of(&spec, before.as_ref().map(|job| job.id)).await?;
+        let now = self.now();
+        let id = before.map_or(JobId::from_bytes([0; 16]), |job| job.id);
+        let preview = self.previewed(&spec.timing(id, now), now, PREVIEWED as usize, &told).ok().map(|mut preview| {
+            preview.warnings.append(&mut warnings);
+            preview
+        });
+        Ok(JobCheck { faults, preview })
+    }
+
+    fn preview_of_draft(&self, draft: &Value, told: &Told) -> Option<PreviewView> {
+        let schedule = Schedule::from_document(draft.get("schedule")?).ok()?;
+        let now = self.now();
+        self.previewed(&Timing::plain(schedule, now), now, PREVIEWED as usize, told).ok()
+    }
+
+    /// What keeps it from being saved, and what does not but ought to be known.
+    pub(crate) async fn faults_of(
+        &self,
+        spec: &JobSpec,
+        job: Option<JobId>,
+    ) -> Result<(Vec<Fault>, Vec<Words>), Fault> {
+        let mut faults = job_check::check(spec, &self.zones, self.now());
+        let mut warnings = Vec::new();
+        if let Some(other) = self.store().job_named(&spec.name).await?
+            && Some(other.id) != job
+        {
+            faults.push(Code::JobNameTaken.fault().with("job", &spec.name).at("name"));
+        }
+        let processors = self.node.processors();
+        let found = processors.iter().find(|one| one.group == spec.executor_group && one.name == spec.processor);
+        match found {
+            Some(processor) => faults.extend(parameter_faults(processor, &spec.parameters)),
+            None if spec.executor_group == EMBEDDED_GROUP => {
+                faults.push(Code::ProcessorNotRegistered.fault().with("name", &spec.processor).at("processor"));
+            }
+            None => warnings.push(Code::NoExecutorForProcessor.fault().with("name", &spec.processor).message),
+        }
+        Ok((faults, warnings))
+    }
+}
+
+/// A fixed rate keeps its phase unless its period or its start was changed.
+pub(crate) fn keeping_phase(mut spec: JobSpec, before: Option<&Job>) -> JobSpec {
+    if let (Schedule::FixedRate(new), Some(Schedule::FixedRate(old))) =
+        (&mut spec.schedule, before.map(|job| &job.spec.schedule))
+        && new.start_time.is_none()
+        && new.every_seconds == old.every_seconds
+    {
+        new.start_time = old.start_time;
+    }
+    spec
+}
+
+/// What the processor's schema says of the parameters: what is missing, what is unknown, what has another type.
+fn parameter_faults(processor: &ProcessorView, parameters: &Map<String, Value>) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut refuse = |name: &str, en: String, zh: String| {
+        let reason = Words::new(en, zh);
+        faults.push(
+            Code::ParametersRefused
+                .fault()
+                .with("field", name)
+                .with_words("problem", &reason)
+                .at(format!("parameters.{name}")),
+        );
+    };
+    let schema = &processor.schema;
+    let no_properties = Map::new();
+    let properties = schema["properties"].as_object().unwrap_or(&no_properties);
+    for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        let empty =
+            parameters.get(name).is_none_or(|value| value.is_null() || value.as_str().is_some_and(str::is_empty));
+        if empty {
+            refuse(name, "is missing".into(), "不能为空".into());
+        }
+    }
+    for (name, value) in parameters {
+        let Some(property) = properties.get(name) else {
+            if schema["additionalProperties"] == Value::Bool(false) {
+                refuse(name, "is not a parameter of this processor".into(), "不是该 Processor 的参数".into());
+            }
+            continue;
+        };
+        // A template becomes its value when the run begins.
+        let template = value.as_str().is_some_and(|text| text.contains('{') && property["type"] != "string");
+        if value.is_null() || template {
+            continue;
+        }
+        if let Some(kind) = property["type"].as_str()
+            && !has_type(value, kind)
+        {
+            refuse(name, format!("is {value}, not of type {kind}"), format!("为 {value}，类型应为 {kind}"));
+            continue;
+        }
+        if let Some(choices) = property["enum"].as_array()
+            && !choices.contains(value)
+        {
+            let list: Vec<String> =
+                choices.iter().map(|choice| choice.as_str().map_or(choice.to_string(), str::to_owned)).collect();
+            refuse(
+                name,
+                format!("is {value}; it can be {}", list.join(", ")),
+                format!("为 {value}；可用的值有 {}", list.join("、")),
+            );
+        }
+        if let Some(number) = value.as_f64() {
+            let too_small = property["minimum"].as_f64().is_some_and(|least| number < least)
+                || property["exclusiveMinimum"].as_f64().is_some_and(|least| number <= least);
+            let too_large = property["maximum"].as_f64().is_some_and(|most| number > most);
+            if too_small || too_large {
+                refuse(name, format!("is {number}, which is out of range"), format!("为 {number}，超出范围"));
+            }
+        }
+    }
+    faults
+}
+
+fn has_type(value: &Value, kind: &str) -> bool {
+    match kind {
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn parameters_are_held_against_the_schema_of_their_processor() {
+        let processor = ProcessorView {
+            group: "local".into(),
+            name: "demo".into(),
+            title: Words::new("Demo", "演示"),
+            description: Words::default(),
+            schema: json!({
+                "type": "object", "required": ["command"], "additionalProperties": false,
+                "properties": {
+                    "command": {"type": "string"},
+                    "seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": 60},
+                    "method": {"type": "string", "enum": ["GET", "POST"]},
+                    "codes": {"type": "array"},
+                },
+            }),
+            executors: 1,
+        };
+        let refused = |parameters: Value| -> Vec<String> {
+            let parameters = parameters.as_object().expect("an object").clone();
+            parameter_faults(&processor, &parameters).into_iter().filter_map(|fault| fault.field).collect()
+        };
+        assert!(refused(json!({"command": "echo {planned}", "seconds": 3, "method": "GET", "codes": [1]})).is_empty());
+        assert!(
+            refused(json!({"command": "x", "seconds": "{shard.index}"})).is_empty(),
+            "a template may become a number"
+        );
+        assert_eq!(refused(json!({})), ["parameters.command"]);
+        assert_eq!(refused(json!({"command": "x", "comand": "y"})), ["parameters.comand"]);
+        assert_eq!(refused(json!({"command": 3})), ["parameters.command"]);
+        assert_eq!(refused(json!({"command": "x", "seconds": 0})), ["parameters.seconds"]);
+        assert_eq!(refused(json!({"command": "x", "seconds": 61})), ["parameters.seconds"]);
+        assert_eq!(refused(json!({"command": "x", "method": "FETCH"})), ["parameters.method"]);
+    }
+}

@@ -1,0 +1,271 @@
+//! The live feed: what is stale, and the status, for every window that looks on.
+//!
+//! Changes are gathered into at most ten frames a second, and there is one every second even where
+//! nothing happens. A frame is made once for all; each subscriber counts its own, from a snapshot on.
+//! What another program writes is noticed by the store's count of changes, and makes everything stale:
+//! nobody told us what it was.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use campanile_engine::events::Topic;
+use campanile_model::Timestamp;
+use futures::future::{Either, select};
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::sync::{broadcast, watch};
+
+use crate::Api;
+use crate::views::{Frame, FrameKind, NodeState, Status};
+
+const FRAME_EVERY: Duration = Duration::from_millis(100);
+const AT_LEAST_EVERY: Duration = Duration::from_secs(1);
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// Tasks a second are told over this long.
+const RATE_OVER: Duration = Duration::from_secs(10);
+
+/// A subscriber that lags by more frames begins anew with a snapshot.
+const FRAMES_KEPT: usize = 64;
+
+/// More topics than this in one frame, and it says that everything is stale.
+const MOST_TOPICS: usize = 200;
+
+/// What every window asks for.
+const EVERYTHING: [&str; 7] = ["jobs", "instances", "tasks", "alarms", "settings", "audit", "executors"];
+
+#[derive(Clone, Debug)]
+struct Beat {
+    stale: Vec<String>,
+    status: Status,
+}
+
+pub struct Feed {
+    api: Arc<Api>,
+    beats: broadcast::Sender<Arc<Beat>>,
+    latest: watch::Sender<Option<Arc<Beat>>>,
+}
+
+impl Feed {
+    pub fn new(api: Arc<Api>) -> Feed {
+        Feed { api, beats: broadcast::channel(FRAMES_KEPT).0, latest: watch::Sender::new(None) }
+    }
+
+    /// Makes frames for as long as it is polled.
+    pub async fn run(&self) -> std::convert::Infallible {
+        let clock = self.api.desk.clock.clone();
+        let mut events = self.api.events.subscribe();
+        let mut rate = Rate::default();
+        let mut seen_changes = None;
+        let mut stale = Stale::default();
+        let mut last_beat = Timestamp::EPOCH;
+        loop {
+            let now = clock.now();
+            // Another program's changes, and those of this one that nobody said.
+            if self.api.node.state() != NodeState::Leading {
+                match self.api.archive.change_count().await {
+                    Ok(count) if seen_changes.is_some_and(|seen| seen != count) => {
+                        seen_changes = Some(count);
+                        stale.all();
+                    }
+                    Ok(count) => seen_changes = Some(count),
+                    Err(error) => {
+                        tracing::warn!(error = &error as &dyn std::error::Error, "changes cannot be looked for")
+                    }
+                }
+            }
+            loop {
+                match events.try_recv() {
+                    Ok(topic) => stale.add(topic),
+                    Err(TryRecvError::Lagged(_)) => stale.all(),
+                    Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+                }
+            }
+            let quiet_for = now.since(last_beat);
+            if (!stale.is_empty() && quiet_for >= FRAME_EVERY) || quiet_for >= AT_LEAST_EVERY {
+                last_beat = now;
+                rate.note(now, self.api.events.finished());
+                match self.api.status_now(self.rate(&rate, now).await).await {
+                    Ok(status) => {
+                        let beat = Arc::new(Beat { stale: stale.take(), status });
+                        self.latest.send_replace(Some(beat.clone()));
+                        // Nobody listening is no fault.
+                        let _ = self.beats.send(beat);
+                    }
+                    Err(fault) => {
+                        tracing::warn!(%fault, "the status cannot be read");
+                        self.say_trouble(now, fault);
+                    }
+                }
+                continue;
+            }
+            let wake_at = match stale.is_empty() {
+                true => (last_beat + AT_LEAST_EVERY).min(now + LOOK_EVERY),
+                false => last_beat + FRAME_EVERY,
+            };
+            let heard = Box::pin(events.recv());
+            match select(heard, clock.sleep_until(wake_at)).await {
+                Either::Left((Ok(topic), _)) => stale.add(topic),
+                Either::Left((Err(RecvError::Lagged(_)), _)) => stale.all(),
+                Either::Left((Err(RecvError::Closed), sleep)) => sleep.await,
+                Either::Right(_) => {}
+            }
+        }
+    }
+
+    async fn rate(&self, rate: &Rate, now: Timestamp) -> f64 {
+        if self.api.node.state() == NodeState::Leading {
+            return rate.per_second();
+        }
+        // Another program counts its tasks; what ended is in the store.
+        match self.api.archive.outcomes(now - RATE_OVER, now).await {
+            Ok(ended) => (ended.succeeded + ended.failed) as f64 / RATE_OVER.as_secs_f64(),
+            Err(_) => 0.0,
+        }
+    }
+
+    /// The last known status, with what is wrong.
+    fn say_trouble(&self, now: Timestamp, fault: campanile_model::Fault) {
+        let Some(last) = self.latest.borrow().clone() else { return };
+        let status = Status { now, trouble: Some(fault), ..last.status.clone() };
+        let beat = Arc::new(Beat { stale: Vec::new(), status });
+        self.latest.send_replace(Some(beat.clone()));
+        let _ = self.beats.send(beat);
+    }
+
+    pub fn subscribe(&self) -> Subscription {
+        Subscription { beats: self.beats.subscribe(), latest: self.latest.subscribe(), seq: 0, anew: true }
+    }
+}
+
+/// One window's view of the feed.
+pub struct Subscription {
+    beats: broadcast::Receiver<Arc<Beat>>,
+    latest: watch::Receiver<Option<Arc<Beat>>>,
+    seq: u64,
+    /// The next frame is a snapshot.
+    anew: bool,
+}
+
+impl Subscription {
+    /// The next frame; a snapshot at first, and after frames were missed. None: the feed has ended.
+    pub async fn next(&mut self) -> Option<Frame> {
+        if self.anew {
+            self.anew = false;
+            let beat = self.latest.wait_for(Option::is_some).await.ok()?.clone()?;
+            return Some(self.frame(FrameKind::Snapshot, EVERYTHING.map(str::to_owned).to_vec(), &beat));
+        }
+        loop {
+            match self.beats.recv().await {
+                Ok(beat) => return Some(self.frame(FrameKind::Delta, beat.stale.clone(), &beat)),
+                Err(RecvError::Lagged(_)) => {
+                    // The newest is in `latest`; what is kept of the older ones says less than the snapshot.
+                    self.beats = self.beats.resubscribe();
+                    let beat = self.latest.borrow().clone()?;
+                    return Some(self.frame(FrameKind::Snapshot, EVERYTHING.map(str::to_owned).to_vec(), &beat));
+                }
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    }
+
+    fn frame(&mut self, kind: FrameKind, stale: Vec<String>, beat: &Beat) -> Frame {
+        self.seq += 1;
+        Frame { seq: self.seq, kind, stale, status: beat.status.clone() }
+    }
+}
+
+#[derive(Default)]
+struct Stale(BTreeSet<String>);
+
+impl Stale {
+    fn add(&mut self, topic: Topic) {
+        let name = match topic {
+            Topic::Jobs => "jobs",
+            Topic::Instances => "instances",
+            Topic::Tasks => "tasks",
+            Topic::Alarms => "alarms",
+            Topic::Settings => "settings",
+            Topic::Audit => "audit",
+            Topic::Executors => "executors",
+            Topic::Log(task) => {
+                // Beyond this nobody looks at them one by one.
+                if self.0.len() < MOST_TOPICS {
+                    self.0.insert(format!("log:{task}"));
+                }
+                return;
+            }
+        };
+        if !self.0.contains(name) {
+            self.0.insert(name.to_owned());
+        }
+    }
+
+    fn all(&mut self) {
+        self.0.extend(EVERYTHING.map(str::to_owned));
+        // Of logs nobody told; a window that follows one asks again by this.
+        self.0.insert("log".to_owned());
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn take(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.0).into_iter().collect()
+    }
+}
+
+/// How many tasks became final, over the last ten seconds.
+#[derive(Default)]
+struct Rate(VecDeque<(Timestamp, u64)>);
+
+impl Rate {
+    fn note(&mut self, now: Timestamp, finished: u64) {
+        // A clock that was set back says nothing about what came before.
+        self.0.retain(|(at, _)| *at <= now);
+        self.0.push_back((now, finished));
+        while self.0.len() > 2 && self.0.get(1).is_some_and(|(at, _)| now.since(*at) >= RATE_OVER) {
+            self.0.pop_front();
+        }
+    }
+
+    fn per_second(&self) -> f64 {
+        match (self.0.front(), self.0.back()) {
+            (Some((from, before)), Some((to, after))) if to > from => {
+                after.saturating_sub(*before) as f64 / to.since(*from).as_secs_f64().max(1.0)
+            }
+            _ => 0.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_is_that_of_the_last_ten_seconds() {
+        let mut rate = Rate::default();
+        assert!(rate.per_second().abs() < f64::EPSILON);
+        for second in 0..30_i64 {
+            rate.note(Timestamp::EPOCH.plus_seconds(second), if second < 15 { 0 } else { (second as u64 - 14) * 100 });
+        }
+        assert!((rate.per_second() - 100.0).abs() < 1.0, "{}", rate.per_second());
+    }
+
+    #[test]
+    fn topics_are_gathered_by_name() {
+        let mut stale = Stale::default();
+        stale.add(Topic::Jobs);
+        stale.add(Topic::Jobs);
+        stale.add(Topic::Alarms);
+        assert_eq!(stale.take(), ["alarms", "jobs"]);
+        assert!(stale.is_empty());
+        for n in 0..1000 {
+            stale.add(Topic::Log(campanile_model::TaskId::new(n, [0; 10])));
+        }
+        stale.add(Topic::Jobs);
+        assert_eq!(stale.take().len(), MOST_TOPICS + 1);
+    }
+}

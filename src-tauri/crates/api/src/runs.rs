@@ -1,0 +1,387 @@
+//! Runs: instances with their tasks, why each ran when it ran, and what it wrote.
+
+use campanile_model::instance::{Instance, InstanceState, Origin};
+use campanile_model::job::JobVersion;
+use campanile_model::request::{Ask, Role};
+use campanile_model::task::{Task, TaskState};
+use campanile_model::{Code, Fault, InstanceId, Lane, TaskId, Timestamp, Words};
+use campanile_store::{HistoryEntry, InstanceFilter, InstanceSummary};
+use serde_json::{Map, Value};
+
+use crate::jobs::{done_view, page_size};
+use crate::moments::Told;
+use crate::views::*;
+use crate::{Api, CallContext};
+
+const LOG_LINES: u32 = 1000;
+const MOST_LOG_LINES: u32 = 5000;
+
+impl Api {
+    pub(crate) async fn list_instances(&self, list: ListInstances, cx: &CallContext) -> Result<InstancePage, Fault> {
+        let told = self.told(cx)?;
+        let job = match &list.job {
+            Some(job) => Some(self.job(job).await?.id),
+            None => None,
+        };
+        let filter = InstanceFilter {
+            job,
+            states: list.states,
+            task_states: list.task_states,
+            due_from: list.due_from,
+            due_until: list.due_until,
+        };
+        let page = self.archive.instance_page(&filter, list.cursor, page_size(list.limit)).await?;
+        let rows = page.rows.into_iter().map(|summary| instance_row(summary, &told, cx)).collect();
+        Ok(InstancePage { rows, next: page.next })
+    }
+
+    pub(crate) async fn get_instance(&self, of: OfInstance, cx: &CallContext) -> Result<InstanceDetail, Fault> {
+        let told = self.told(cx)?;
+        let not_found = || Code::InstanceNotFound.fault().with("instance", &of.instance).at("instance");
+        let id: InstanceId = of.instance.parse().map_err(|_| not_found())?;
+        let summary = self.archive.instance_summary(id).await?.ok_or_else(not_found)?;
+        let instance = summary.instance.clone();
+        let Some(version) = self.store().job_version(instance.job, instance.version).await? else {
+            return Err(Code::JobNotFound.fault().with("job", &summary.job_name));
+        };
+        let tasks = self.store().tasks_of(id).await?;
+        let chain = self.chain(&instance, &version, tasks.first(), &told).await?;
+        let mut rows = Vec::with_capacity(tasks.len());
+        for task in tasks {
+            let history = self.archive.history(task.id).await?;
+            rows.push(task_row(task, &summary.job_name, history, &told));
+        }
+        let spec = version.spec;
+        Ok(InstanceDetail {
+            row: instance_row(summary, &told, cx),
+            words: spec.schedule.words(&self.zones),
+            mode: spec.mode,
+            overlap: spec.overlap,
+            group: spec.executor_group,
+            processor: spec.processor,
+            parameters: instance.parameters.as_deref().and_then(as_object).unwrap_or(spec.parameters),
+            reason: instance.reason,
+            asked_by: instance.asked_by,
+            repeats: instance.repeats.map(|other| other.to_string()),
+            result: instance.result.as_deref().map(as_value),
+            chain,
+            tasks: rows,
+        })
+    }
+
+    /// Each moment from planned to finished; what has not come yet says what it waits for.
+    async fn chain(
+        &self,
+        instance: &Instance,
+        version: &JobVersion,
+        task: Option<&Task>,
+        told: &Told,
+    ) -> Result<Vec<ChainLink>, Fault> {
+        let link = |step: ChainStep, at: Timestamp, words: Words| ChainLink { step, at: Some(told.moment(at)), words };
+        let schedule = version.spec.schedule.words(&self.zones);
+        let planned = match instance.origin {
+            Origin::Schedule => Words::new(
+                format!("by version {} of the job: {}", instance.version, schedule.en),
+                format!("任务第 {} 版：{}", instance.version, schedule.zh),
+            ),
+            Origin::Added => Words::new("an occurrence that was added by hand", "手动添加的一次执行"),
+            _ => {
+                let who = instance.asked_by.as_deref().unwrap_or("?");
+                Words::new(format!("asked for by {who}"), format!("由 {who} 发起"))
+            }
+        };
+        let due = match &instance.reason {
+            Some(reason) => reason.clone(),
+            None if instance.due == instance.planned => Words::new("at its planned time", "按计划时间"),
+            None => Words::new("later than planned", "晚于计划时间"),
+        };
+        let created = match instance.created.since(instance.due).as_millis() {
+            0..1000 => Words::new("on time", "准时"),
+            late => {
+                Words::new(format!("{} s after it was due", late / 1000), format!("晚于应触发时间 {} 秒", late / 1000))
+            }
+        };
+        let mut chain = vec![
+            link(ChainStep::Planned, instance.planned, planned),
+            link(ChainStep::Due, instance.due, due),
+            link(ChainStep::Created, instance.created, created),
+        ];
+
+        let waits = |step: ChainStep, words: Words| ChainLink { step, at: None, words };
+        let over = instance.state.is_final();
+        let Some(task) = task else {
+            if !over {
+                chain.push(waits(ChainStep::Assigned, self.why_unassigned(instance).await?));
+            } else if let Some(at) = instance.finished_at {
+                chain.push(link(ChainStep::Finished, at, ended_words(instance.state)));
+            }
+            return Ok(chain);
+        };
+        let assigned = instance.assigned_at.unwrap_or(instance.created);
+        chain.push(link(ChainStep::Assigned, assigned, Words::new("became one task", "已生成一个作业")));
+
+        let lane = lane_words(task.lane);
+        match task.ready_at {
+            Some(at) => {
+                let words = match task.attempt() {
+                    1 => Words::new(format!("ready, in lane {}", lane.en), format!("就绪，进入 {} 通道", lane.zh)),
+                    attempt => Words::new(
+                        format!("ready for attempt {attempt}, in lane {}", lane.en),
+                        format!("第 {attempt} 次尝试就绪，进入 {} 通道", lane.zh),
+                    ),
+                };
+                chain.push(link(ChainStep::Admitted, at, words));
+            }
+            None if !task.state().is_final() => {
+                let at = told.moment(task.due_at).text;
+                let words = match task.attempt() {
+                    1 => Words::new(format!("its turn comes at {at}"), format!("将在 {at} 轮到它")),
+                    attempt => Words::new(
+                        format!("attempt {attempt} begins at {at}, by the retry policy"),
+                        format!("按重试策略，第 {attempt} 次尝试将在 {at} 开始"),
+                    ),
+                };
+                chain.push(waits(ChainStep::Admitted, words));
+            }
+            None => {}
+        }
+        match (task.pushed_at, &task.executor) {
+            (Some(at), executor) => {
+                let name = executor.as_ref().map_or("?", |executor| executor.name.as_str());
+                chain.push(link(
+                    ChainStep::Pushed,
+                    at,
+                    Words::new(format!("to executor {name}"), format!("下发到执行器 {name}")),
+                ));
+            }
+            (None, _) if task.state() == TaskState::Ready => {
+                chain.push(waits(ChainStep::Pushed, self.why_not_pushed(task).await?));
+            }
+            (None, _) => {}
+        }
+        match task.started_at {
+            Some(at) => chain.push(link(ChainStep::Started, at, Words::new("began to run", "开始运行"))),
+            None if task.state() == TaskState::Pushed => {
+                let words = Words::new("waits for a free place at the executor", "在执行器上等待空位");
+                chain.push(waits(ChainStep::Started, words));
+            }
+            None => {}
+        }
+        match (over, instance.finished_at) {
+            (true, at) => {
+                let at = at.or(task.finished_at).unwrap_or(instance.created);
+                let mut words = ended_words(instance.state);
+                if let (Some(failure), InstanceState::Failed) = (&task.failure, instance.state) {
+                    words = Words::new(
+                        format!("{}: {}", words.en, failure.message.en),
+                        format!("{}：{}", words.zh, failure.message.zh),
+                    );
+                }
+                chain.push(link(ChainStep::Finished, at, words));
+            }
+            (false, _) if task.state().is_held() => {
+                let words = match &task.stop {
+                    Some(_) => Words::new("is being stopped", "正在停止"),
+                    None => Words::new("is running", "正在运行"),
+                };
+                chain.push(waits(ChainStep::Finished, words));
+            }
+            (false, _) => {}
+        }
+        Ok(chain)
+    }
+
+    async fn why_unassigned(&self, instance: &Instance) -> Result<Words, Fault> {
+        if self.node.state() == NodeState::Leaderless {
+            return Ok(Code::NotLeading.fault().message);
+        }
+        let unfinished = self.store().unfinished(&[instance.job]).await?;
+        let before = unfinished.iter().take_while(|(_, id, _)| *id != instance.id).count();
+        Ok(match before {
+            0 => Words::new("its turn is now", "即将轮到它"),
+            1 => Words::new("waits for an earlier run of its job", "等待该任务的前一次运行结束"),
+            count => Words::new(
+                format!("waits for {count} earlier runs of its job"),
+                format!("等待该任务的前 {count} 次运行结束"),
+            ),
+        })
+    }
+
+    async fn why_not_pushed(&self, task: &Task) -> Result<Words, Fault> {
+        if self.node.state() == NodeState::Leaderless {
+            return Ok(Code::NotLeading.fault().message);
+        }
+        if let Some(hold) = self.hold_now().await? {
+            return Ok(Code::Held.fault().with("reason", hold.reason).message);
+        }
+        let offered = self
+            .node
+            .processors()
+            .iter()
+            .any(|one| one.group == task.group && one.name == task.processor && one.executors > 0);
+        Ok(match offered {
+            false => Code::NoExecutorForProcessor.fault().with("name", &task.processor).message,
+            true => Words::new("waits for an executor with room", "等待有空位的执行器"),
+        })
+    }
+
+    pub(crate) async fn cancel_instance(&self, of: OfInstance, cx: &CallContext) -> Result<DoneView, Fault> {
+        self.ask(cx, Ask::CancelInstance { instance: instance_id(&of.instance)? }).await.map(done_view)
+    }
+
+    pub(crate) async fn retry_instance(&self, of: OfInstance, cx: &CallContext) -> Result<DoneView, Fault> {
+        self.ask(cx, Ask::RetryInstance { instance: instance_id(&of.instance)? }).await.map(done_view)
+    }
+
+    pub(crate) async fn list_tasks(&self, list: ListTasks, cx: &CallContext) -> Result<TaskPage, Fault> {
+        let told = self.told(cx)?;
+        let page = self.archive.task_page(&list.states, list.cursor, page_size(list.limit)).await?;
+        let jobs: Vec<_> = page.rows.iter().map(|task| task.job).collect();
+        let names = self.names(&jobs).await?;
+        let row = |task: Task| {
+            let name = names.get(&task.job).cloned().unwrap_or_default();
+            task_row(task, &name, Vec::new(), &told)
+        };
+        Ok(TaskPage { rows: page.rows.into_iter().map(row).collect(), next: page.next })
+    }
+
+    pub(crate) async fn read_log(&self, read: ReadLog, cx: &CallContext) -> Result<LogView, Fault> {
+        let told = self.told(cx)?;
+        let not_found = || Code::TaskNotFound.fault().with("task", &read.task).at("task");
+        let id: TaskId = read.task.parse().map_err(|_| not_found())?;
+        let task = self.store().tasks(&[id]).await?.pop().ok_or_else(not_found)?;
+        let mut attempts = self.logs.attempts(id).await?;
+        attempts.push(task.attempt());
+        attempts.sort_unstable();
+        attempts.dedup();
+        let attempt = read.attempt.unwrap_or(task.attempt());
+        // Asked before the lines are read: what is written in between is there at the next look.
+        let closed = attempt < task.attempt() || task.state().is_final();
+        let limit = read.limit.unwrap_or(LOG_LINES).clamp(1, MOST_LOG_LINES) as usize;
+        let page = self.logs.read(id, attempt, read.from.unwrap_or(0), limit).await?;
+        let lines = page.lines.into_iter().map(|line| LogLineView {
+            at: line.at,
+            time: told.time_of_day(line.at),
+            stream: line.stream.name().to_owned(),
+            text: line.text,
+        });
+        Ok(LogView {
+            task: read.task,
+            attempt,
+            attempts,
+            lines: lines.collect(),
+            next: page.next,
+            at_end: page.at_end,
+            closed,
+        })
+    }
+}
+
+fn instance_id(text: &str) -> Result<InstanceId, Fault> {
+    text.parse().map_err(|_| Code::InstanceNotFound.fault().with("instance", text).at("instance"))
+}
+
+fn as_value(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}
+
+fn as_object(text: &str) -> Option<Map<String, Value>> {
+    serde_json::from_str(text).ok()
+}
+
+fn ended_words(state: InstanceState) -> Words {
+    match state {
+        InstanceState::Succeeded => Words::new("succeeded", "成功"),
+        InstanceState::Failed => Words::new("failed", "失败"),
+        InstanceState::Cancelled => Words::new("cancelled", "已取消"),
+        InstanceState::Superseded => Words::new("no longer worth doing when its turn came", "轮到它时已无必要执行"),
+        InstanceState::Waiting | InstanceState::Running => Words::new("not yet", "尚未结束"),
+    }
+}
+
+fn lane_words(lane: Lane) -> Words {
+    let zh = match lane {
+        Lane::Immediate => "立即",
+        Lane::High => "高",
+        Lane::Retry => "重试",
+        Lane::Normal => "普通",
+        Lane::Low => "低",
+    };
+    Words::new(lane.name(), zh)
+}
+
+pub(crate) fn instance_row(summary: InstanceSummary, told: &Told, cx: &CallContext) -> InstanceRow {
+    let InstanceSummary { instance, job_name, tasks } = summary;
+    let between = |from: Timestamp, to: Timestamp| (to.millis() - from.millis()) as f64;
+    let can_cancel = match instance.state.is_final() {
+        true => Allowed::no(Words::new("it has ended", "已结束")),
+        false => cx.may(Role::Operator),
+    };
+    let can_retry = match instance.state {
+        InstanceState::Failed | InstanceState::Cancelled if !tasks.is_empty() => cx.may(Role::Operator),
+        InstanceState::Failed | InstanceState::Cancelled => Allowed::no(Words::new(
+            "it ended before it had a task; run the job again",
+            "它在生成作业前已结束，请重新运行任务",
+        )),
+        InstanceState::Waiting | InstanceState::Running => Allowed::no(Words::new("it has not ended", "尚未结束")),
+        InstanceState::Succeeded | InstanceState::Superseded => Allowed::no(Words::new(
+            "only what failed or was cancelled is tried again",
+            "只有失败或已取消的运行可以重试",
+        )),
+    };
+    InstanceRow {
+        id: instance.id.to_string(),
+        job: instance.job.to_string(),
+        job_name,
+        version: instance.version,
+        origin: instance.origin,
+        state: instance.state,
+        planned: told.moment(instance.planned),
+        due: told.moment(instance.due),
+        started: told.maybe(instance.started_at),
+        finished: told.maybe(instance.finished_at),
+        late_ms: instance.started_at.map(|started| between(instance.due, started).max(0.0)),
+        took_ms: instance
+            .started_at
+            .zip(instance.finished_at)
+            .map(|(started, finished)| between(started, finished).max(0.0)),
+        tasks: tasks.into_iter().map(|(id, state, attempt)| TaskBrief { id: id.to_string(), state, attempt }).collect(),
+        can_cancel,
+        can_retry,
+    }
+}
+
+fn task_row(task: Task, job_name: &str, history: Vec<HistoryEntry>, told: &Told) -> TaskRow {
+    let history = history.into_iter().map(|entry| HistoryRow {
+        at: told.moment(entry.at),
+        from: entry.from,
+        to: entry.to,
+        attempt: entry.attempt,
+        executor: entry.executor,
+        node: entry.node,
+        reason: entry.reason,
+    });
+    TaskRow {
+        id: task.id.to_string(),
+        instance: task.instance.to_string(),
+        job: task.job.to_string(),
+        job_name: job_name.to_owned(),
+        state: task.state(),
+        attempt: task.attempt(),
+        attempts_most: task.attempt().max(task.limits.retry.retries + 1),
+        lane: task.lane,
+        idempotency_key: task.idempotency_key(),
+        due: told.moment(task.due_at),
+        ready: told.maybe(task.ready_at),
+        pushed: told.maybe(task.pushed_at),
+        started: told.maybe(task.started_at),
+        finished: told.maybe(task.finished_at),
+        history: history.collect(),
+        result: task.result.as_deref().map(as_value),
+        group: task.group,
+        processor: task.processor,
+        executor: task.executor,
+        failure: task.failure,
+        stop: task.stop,
+    }
+}
