@@ -113,20 +113,23 @@ export interface FeedLink {
   close: () => void;
 }
 
-/** Opens one connection to the live feed. `onEnd` comes once, when it is over for whatever reason. */
-export function openFeed(onFrame: (frame: Frame) => void, onEnd: () => void): FeedLink {
+/**
+ * Opens one connection to the live feed. `onEnd` comes once, when it is over for whatever reason; with the fault where
+ * the node said one (its data folder cannot be opened, say).
+ */
+export function openFeed(onFrame: (frame: Frame) => void, onEnd: (fault: Fault | null) => void): FeedLink {
   let over = false;
-  const end = () => {
+  const end = (fault: Fault | null) => {
     if (over) return;
     over = true;
-    onEnd();
+    onEnd(fault);
   };
   if (inDesktop) {
     const channel = new Channel<Frame>();
     channel.onmessage = (frame) => {
       if (!over) onFrame(frame);
     };
-    invoke("subscribe", { channel }).catch(end);
+    invoke("subscribe", { channel }).catch((cause: unknown) => end(isFault(cause) ? cause : null));
     return {
       close: () => {
         over = true;
@@ -138,8 +141,8 @@ export function openFeed(onFrame: (frame: Frame) => void, onEnd: () => void): Fe
   socket.onmessage = (event) => {
     if (!over) onFrame(JSON.parse(String(event.data)) as Frame);
   };
-  socket.onclose = end;
-  socket.onerror = end;
+  socket.onclose = () => end(null);
+  socket.onerror = () => end(null);
   return {
     close: () => {
       over = true;

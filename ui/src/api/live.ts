@@ -5,16 +5,18 @@ import { useSyncExternalStore } from "react";
 import { nodeSays } from "@/lib/clock";
 import { type FeedLink, openFeed } from "./door";
 import { backoffMs, Refresher, Sequence } from "./feed";
-import type { Status } from "./types";
+import type { Fault, Status } from "./types";
 
 export interface Live {
   phase: "connecting" | "live" | "lost";
   /** By the window's own clock: when the last frame came. What is on the page is at most this fresh. */
   heardAt: number | null;
   status: Status | null;
+  /** Why there is no connection, where the node said so. */
+  fault: Fault | null;
 }
 
-let live: Live = { phase: "connecting", heardAt: null, status: null };
+let live: Live = { phase: "connecting", heardAt: null, status: null, fault: null };
 const listeners = new Set<() => void>();
 
 function become(next: Live) {
@@ -39,21 +41,21 @@ export function startLive(client: QueryClient): () => void {
     link = openFeed((frame) => {
       attempt = 0;
       window.clearTimeout(watch);
-      watch = window.setTimeout(lose, SILENCE_MS);
+      watch = window.setTimeout(() => lose(), SILENCE_MS);
       nodeSays(frame.status.now);
       const stale = sequence.take(frame);
-      become({ phase: "live", heardAt: Date.now(), status: frame.status });
+      become({ phase: "live", heardAt: Date.now(), status: frame.status, fault: null });
       refresher.stale(stale);
     }, lose);
   };
 
-  const lose = () => {
+  const lose = (fault: Fault | null = null) => {
     if (stopped) return;
     link?.close();
     link = null;
     window.clearTimeout(watch);
     window.clearTimeout(retry);
-    become({ ...live, phase: "lost" });
+    become({ ...live, phase: "lost", fault });
     retry = window.setTimeout(connect, backoffMs(attempt++, Math.random()));
   };
 

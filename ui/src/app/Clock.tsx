@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
 import { getZone, onZone, setZone } from "@/api/door";
-import { bootstrapQuery } from "@/api/node";
+import { bootstrapQuery, useSetSetting } from "@/api/node";
 import { offsetQuery, QUARTER_MS } from "@/api/walltime";
 import { useNow } from "@/lib/clock";
 import { useWords } from "@/lib/words";
@@ -13,6 +13,7 @@ import { shellWords } from "./words";
 export function Clock() {
   const w = useWords(shellWords);
   const now = useNow();
+  const save = useSetSetting();
   const zone = useSyncExternalStore(onZone, getZone);
   const bootstrap = useQuery(bootstrapQuery());
   const offset = useQuery(offsetQuery(bootstrap.data?.zone, Math.floor(now / QUARTER_MS)));
@@ -27,7 +28,10 @@ export function Clock() {
         size="sm"
         label={w.zone}
         value={zone === "UTC" ? "UTC" : "local"}
-        onChange={setZone}
+        onChange={(next) => {
+          setZone(next);
+          save.mutate({ key: "clock", value: next });
+        }}
         options={[
           { value: "local", label: w.zoneLocal },
           { value: "UTC", label: w.zoneUtc },

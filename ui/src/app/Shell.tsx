@@ -2,7 +2,7 @@
 // The view fills what is left and scrolls inside itself; the window never scrolls.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
-import { Moon, Timer } from "lucide-react";
+import { CircleAlert, Timer } from "lucide-react";
 import {
   Component,
   createElement,
@@ -13,7 +13,7 @@ import {
   useMemo,
   useState,
 } from "react";
-import { onZone } from "@/api/door";
+import { onZone, setZone } from "@/api/door";
 import { findJobsQuery } from "@/api/jobs";
 import { useLive } from "@/api/live";
 import { bootstrapQuery, useSetSetting } from "@/api/node";
@@ -38,7 +38,8 @@ export function Shell() {
   const said = useSaid();
   const navigate = useNavigate();
   const client = useQueryClient();
-  const { status } = useLive();
+  const { status, fault } = useLive();
+  const trouble = fault ?? status?.trouble ?? null;
   const { railShut } = useAppearance();
   const bootstrap = useQuery(bootstrapQuery());
   const save = useSetSetting();
@@ -51,9 +52,10 @@ export function Shell() {
   const settings = bootstrap.data?.settings;
   useEffect(() => {
     if (!settings) return;
-    const { theme, language } = settings;
+    const { theme, language, clock } = settings;
     if (theme === "light" || theme === "dark" || theme === "system") adopt({ theme });
     if (language === "en" || language === "zh") adopt({ lang: language });
+    if (clock === "local" || clock === "UTC") setZone(clock);
   }, [settings]);
 
   // Every time on the page is the node's text: another zone or language means asking for all of it anew.
@@ -134,11 +136,12 @@ export function Shell() {
           onKeys={() => setKeys(true)}
         />
         <HoldBanner />
-        {status?.trouble && (
-          <Notice tone="bad" icon={<Moon />} title={said(status.trouble.message)}>
-            {status.trouble.hint && said(status.trouble.hint)}
-            <code className="block text-2xs">{status.trouble.code}</code>
-          </Notice>
+        {trouble && (
+          <div className="shrink-0 px-4 pt-3">
+            <Notice tone="bad" icon={<CircleAlert />} title={said(trouble.message)}>
+              {trouble.hint && said(trouble.hint)} <code className="select-text text-2xs">{trouble.code}</code>
+            </Notice>
+          </div>
         )}
         <main className="relative min-h-0 flex-1 overflow-hidden">
           <Fence key={path} title={w.broken} hint={w.brokenHint}>

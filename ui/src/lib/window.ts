@@ -16,10 +16,12 @@ export function sliceOf(scrollTop: number, height: number, row: number, count: n
 
 export function useSlice(box: RefObject<HTMLElement | null>, count: number, row: number) {
   const [slice, setSlice] = useState<Slice>({ first: 0, end: Math.min(count, 40) });
+  const [width, setWidth] = useState(0);
 
   const measure = useCallback(() => {
     const element = box.current;
     if (!element) return;
+    setWidth(element.clientWidth);
     const next = sliceOf(element.scrollTop, element.clientHeight, row, count);
     setSlice((old) => (old.first === next.first && old.end === next.end ? old : next));
   }, [box, count, row]);
@@ -49,5 +51,5 @@ export function useSlice(box: RefObject<HTMLElement | null>, count: number, row:
     [box, row],
   );
 
-  return { slice, reveal };
+  return { slice, reveal, width };
 }

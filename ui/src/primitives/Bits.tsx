@@ -51,7 +51,7 @@ export function Tag({ children, tone, onRemove }: { children: string; tone?: Ton
     <span
       title={children}
       className={cx(
-        "prose-nums inline-flex h-5 max-w-40 items-center gap-1 rounded-sm px-1.5 text-2xs",
+        "prose-nums inline-flex h-5 min-w-0 max-w-40 items-center gap-1 rounded-sm px-1.5 text-2xs",
         tone ? toneSoft[tone] : "bg-sunken text-ink-2 ring-1 ring-line ring-inset",
       )}
     >

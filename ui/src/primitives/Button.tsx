@@ -59,7 +59,7 @@ export function Button({
         controlFocus,
         size === "sm" ? "h-7 px-2.5 text-xs" : "h-8 px-3 text-sm",
         LOOK[variant],
-        "disabled:opacity-45",
+        "disabled:opacity-45 data-[pending]:opacity-60",
         blocked && "opacity-45",
         "[&_svg]:size-3.75 [&_svg]:shrink-0",
         className,
@@ -104,7 +104,7 @@ export function IconButton({
           controlFocus,
           size === "sm" ? "size-6 [&_svg]:size-3.5" : "size-8 [&_svg]:size-4",
           LOOK[variant],
-          "disabled:opacity-45",
+          "disabled:opacity-45 data-[pending]:opacity-60",
           blocked && "opacity-45",
           className,
         )}

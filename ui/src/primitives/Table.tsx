@@ -26,6 +26,8 @@ export interface Column<Row> {
   cell: (row: Row) => ReactNode;
   sorted?: "up" | "down" | undefined;
   onSort?: () => void;
+  /** Left out where the table is narrower than this. */
+  atLeast?: number;
 }
 
 interface TableProps<Row> {
@@ -52,27 +54,17 @@ const HEAD = 30;
 
 export function Table<Row>(props: TableProps<Row>) {
   const w = useWords(primitiveWords).list;
-  const {
-    label,
-    rows,
-    rowKey,
-    columns,
-    rowHeight = 34,
-    selected,
-    onSelect,
-    onOpen,
-    onMenu,
-    onEnd,
-    dim,
-    className,
-  } = props;
+  const { label, rows, rowKey, rowHeight = 34, selected, onSelect, onOpen, onMenu, onEnd, dim, className } = props;
   const box = useRef<HTMLDivElement>(null);
   const base = useId();
   const [own, setOwn] = useState<string | null>(null);
   const cursor = props.cursor === undefined ? own : props.cursor;
   const setCursor = props.onCursor ?? setOwn;
   const anchor = useRef<string | null>(null);
-  const { slice, reveal } = useSlice(box, rows.length, rowHeight);
+  const { slice, reveal, width } = useSlice(box, rows.length, rowHeight);
+  const columns = props.columns.filter(
+    (column) => column.atLeast === undefined || width === 0 || width >= column.atLeast,
+  );
   const at = cursor === null ? -1 : rows.findIndex((row) => rowKey(row) === cursor);
   const keys = { group: w.group, enabled: rows.length > 0, palette: false };
 

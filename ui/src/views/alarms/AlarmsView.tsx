@@ -104,7 +104,7 @@ export function AlarmsView() {
     {
       id: "state",
       head: w.columns.state,
-      width: 116,
+      width: 136,
       cell: (row) => <StateText state={row.state} severity={row.severity} />,
     },
   ];
@@ -245,7 +245,7 @@ function Subject({ of: subject }: { of: string }) {
   const name = subject.slice(at + 1);
   const shown = kind === "lane" ? (lanes[name as keyof typeof lanes] ?? name) : name;
   return (
-    <span className="flex min-w-0 gap-1.5" title={subject}>
+    <span className="prose-nums flex min-w-0 gap-1.5" title={subject}>
       {kind in w && <span className="shrink-0 text-ink-3">{w[kind as keyof typeof w]}</span>}
       <span className="truncate">{shown}</span>
     </span>

@@ -201,7 +201,7 @@ function Line({ line, taken, onTake }: { line: CrontabLine; taken: boolean; onTa
           <Check bare label={w.take} value={taken} onChange={onTake} />
           <div className={cx("min-w-0 flex-1", !taken && "opacity-50")}>
             <div className="flex items-baseline gap-2">
-              <span className="shrink-0 font-medium">{outcome.name}</span>
+              <span className="prose-nums shrink-0 font-medium">{outcome.name}</span>
               <Clip className="text-ink-2 text-xs">{said(outcome.words)}</Clip>
             </div>
             <Clip className="font-mono text-2xs text-ink-3">{outcome.command}</Clip>

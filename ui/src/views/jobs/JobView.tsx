@@ -25,6 +25,7 @@ import {
   toast,
 } from "@/primitives";
 import { differences } from "./differences";
+import { outcomesOf } from "./outcomes";
 import { RunsPreview } from "./RunsPreview";
 import { jobRoute } from "./route";
 import { useJobActions } from "./useJobActions";
@@ -202,10 +203,7 @@ function Overview({ detail }: { detail: JobDetail }) {
             {row.last.length === 0 ? (
               <p className="text-ink-3">{d.noLast}</p>
             ) : (
-              <OutcomeStrip
-                most={Math.min(40, row.last.length)}
-                outcomes={row.last.map((each) => ({ id: each.instance, state: each.state }))}
-              />
+              <OutcomeStrip most={Math.min(40, row.last.length)} outcomes={outcomesOf(row)} />
             )}
           </Box>
           <Box

@@ -36,6 +36,7 @@ import {
 } from "@/primitives";
 import { parseFilter, withState, withTag } from "./filter";
 import { ImportDialog } from "./ImportDialog";
+import { outcomesOf } from "./outcomes";
 import { jobsRoute } from "./route";
 import { useJobActions } from "./useJobActions";
 import { jobWords } from "./words";
@@ -101,7 +102,7 @@ export function JobsView() {
     {
       id: "next",
       head: w.columns.next,
-      width: "minmax(150px, 0.9fr)",
+      width: "minmax(168px, 0.9fr)",
       cell: (row) =>
         row.paused ? (
           <span className="inline-flex items-center gap-1.5 text-ink-3">
@@ -118,16 +119,17 @@ export function JobsView() {
       id: "last",
       head: w.columns.last,
       width: 108,
-      cell: (row) => <OutcomeStrip outcomes={row.last.map((each) => ({ id: each.instance, state: each.state }))} />,
+      cell: (row) => <OutcomeStrip outcomes={outcomesOf(row)} />,
     },
     {
       id: "tags",
       head: w.columns.tags,
+      atLeast: 760,
       width: "minmax(80px, 0.8fr)",
       cell: (row) => (
         <span className="flex min-w-0 items-center gap-1">
           {row.tags.slice(0, 2).map((tag) => (
-            <button key={tag} type="button" className="min-w-0" onClick={() => setTyped(withTag(typed, tag))}>
+            <button key={tag} type="button" className="flex min-w-0" onClick={() => setTyped(withTag(typed, tag))}>
               <Tag>{tag}</Tag>
             </button>
           ))}
@@ -142,12 +144,14 @@ export function JobsView() {
     {
       id: "processor",
       head: w.columns.processor,
+      atLeast: 980,
       width: 84,
       cell: (row) => <code className="text-ink-2 text-xs">{row.processor}</code>,
     },
     {
       id: "priority",
       head: w.columns.priority,
+      atLeast: 820,
       width: 84,
       cell: (row) => <span className={row.priority === "normal" ? "text-ink-3" : ""}>{s.lane[row.priority]}</span>,
     },

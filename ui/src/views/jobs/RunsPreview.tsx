@@ -19,6 +19,7 @@ export function RunsPreview({ preview, old = false, none, most = 20 }: RunsPrevi
   const lang = useLang();
   const now = useNow();
   let day = "";
+  const seconds = preview.runs.some((run) => run.due.text.slice(17, 19) !== "00");
   return (
     <div className={cx("transition-opacity duration-100", old && "opacity-50")}>
       {preview.warnings.map((warning, i) => (
@@ -34,20 +35,14 @@ export function RunsPreview({ preview, old = false, none, most = 20 }: RunsPrevi
           const newDay = date !== day;
           day = date;
           return (
-            <li
-              key={run.due.ms}
-              className="flex min-h-6.5 items-center gap-3 border-line border-b py-0.5 last:border-b-0"
-            >
-              <span className="w-5 shrink-0 text-right text-2xs text-ink-3">{i + 1}</span>
-              <span className={cx("w-[88px] shrink-0 whitespace-nowrap", !newDay && "text-ink-3")}>{date}</span>
-              <span className="w-[68px] shrink-0 whitespace-nowrap font-medium">{run.due.text.slice(11)}</span>
-              <span
-                className="min-w-0 flex-1 truncate text-warn text-xs"
-                title={run.reason ? said(run.reason) : undefined}
-              >
-                {run.reason && said(run.reason)}
-              </span>
-              <span className="shrink-0 text-ink-3 text-xs">{relative(run.due.ms, now, lang)}</span>
+            <li key={run.due.ms} className="border-line border-b py-0.5 last:border-b-0">
+              <div className="flex min-h-5.5 items-center gap-3 whitespace-nowrap">
+                <span className="w-5 shrink-0 text-right text-2xs text-ink-3">{i + 1}</span>
+                <span className={cx("w-[88px] shrink-0", !newDay && "text-ink-3")}>{date}</span>
+                <span className="flex-1 font-medium">{run.due.text.slice(11, seconds ? 19 : 16)}</span>
+                <span className="shrink-0 text-ink-3 text-xs">{relative(run.due.ms, now, lang)}</span>
+              </div>
+              {run.reason && <p className="pb-0.5 pl-8 text-warn text-xs">{said(run.reason)}</p>}
             </li>
           );
         })}

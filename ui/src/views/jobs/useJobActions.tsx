@@ -1,11 +1,12 @@
 // What one can do to jobs from a list or from one job's page: run, pause, resume, delete, export; with a question first
 // where many are meant, and a way back wherever there is one.
 import { useNavigate } from "@tanstack/react-router";
+import { Copy, FileDown } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { useApplyJobs, useExportJobs, usePauseJobs, useRemoveJobs, useResumeJobs, useRunJobs } from "@/api/jobs";
-import { saveText } from "@/lib/clipboard";
+import { copyText, saveText } from "@/lib/clipboard";
 import { useWords } from "@/lib/words";
-import { Button, Dialog, toast } from "@/primitives";
+import { Button, CodeBlock, Dialog, toast } from "@/primitives";
 import { jobWords } from "./words";
 
 interface Asking {
@@ -20,6 +21,7 @@ export function useJobActions(onGone?: () => void) {
   const w = useWords(jobWords);
   const navigate = useNavigate();
   const [asking, setAsking] = useState<Asking | null>(null);
+  const [exported, setExported] = useState<{ name: string; text: string } | null>(null);
   const runJobs = useRunJobs();
   const pauseJobs = usePauseJobs();
   const resumeJobs = useResumeJobs();
@@ -59,33 +61,69 @@ export function useJobActions(onGone?: () => void) {
         }),
     });
   const save = (jobs: string[], name: string) =>
-    exportJobs.mutate(jobs, { onSuccess: (document) => saveText(`${name}.yaml`, document.text, "application/yaml") });
+    exportJobs.mutate(jobs, { onSuccess: (document) => setExported({ name: `${name}.yaml`, text: document.text }) });
   const edit = (job: string) => void navigate({ to: "/jobs/$job/edit", params: { job } });
 
   const question: ReactNode = (
-    <Dialog
-      open={asking !== null}
-      onClose={() => setAsking(null)}
-      role="alertdialog"
-      title={asking?.title ?? ""}
-      lead={asking?.lead}
-      width={440}
-      footer={
-        <>
-          <Button onPress={() => setAsking(null)}>{w.cancel}</Button>
-          <Button
-            autoFocus
-            variant={asking?.danger ? "danger" : "primary"}
-            onPress={() => {
-              asking?.go();
-              setAsking(null);
-            }}
-          >
-            {asking?.confirm ?? ""}
-          </Button>
-        </>
-      }
-    />
+    <>
+      <Dialog
+        open={exported !== null}
+        onClose={() => setExported(null)}
+        title={exported?.name ?? ""}
+        lead={w.exportLead}
+        width={720}
+        footer={
+          <>
+            <Button
+              icon={<FileDown />}
+              onPress={() => exported && saveText(exported.name, exported.text, "application/yaml")}
+            >
+              {w.saveFile}
+            </Button>
+            <Button
+              variant="primary"
+              autoFocus
+              icon={<Copy />}
+              onPress={async () => {
+                if (!exported) return;
+                const done = await copyText(exported.text);
+                toast(done ? { text: w.copied } : { tone: "bad", text: w.notCopied });
+                if (done) setExported(null);
+              }}
+            >
+              {w.copy}
+            </Button>
+          </>
+        }
+      >
+        <CodeBlock tall className="mt-1">
+          {exported?.text ?? ""}
+        </CodeBlock>
+      </Dialog>
+      <Dialog
+        open={asking !== null}
+        onClose={() => setAsking(null)}
+        role="alertdialog"
+        title={asking?.title ?? ""}
+        lead={asking?.lead}
+        width={440}
+        footer={
+          <>
+            <Button onPress={() => setAsking(null)}>{w.cancel}</Button>
+            <Button
+              autoFocus
+              variant={asking?.danger ? "danger" : "primary"}
+              onPress={() => {
+                asking?.go();
+                setAsking(null);
+              }}
+            >
+              {asking?.confirm ?? ""}
+            </Button>
+          </>
+        }
+      />
+    </>
   );
   return { run, pause, resume, remove, save, edit, question };
 }

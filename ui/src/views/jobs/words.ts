@@ -9,6 +9,11 @@ export const jobWords = words(
     pasteCrontab: "Paste a crontab",
     importYaml: "Import YAML",
     exportAll: "Export as YAML",
+    exportLead: "Import it anywhere: a job with the same name is changed, a new one is made.",
+    saveFile: "Save as a file",
+    copy: "Copy",
+    copied: "Copied",
+    notCopied: "The clipboard could not be reached",
     filter: "Filter: name, tag:finance, is:paused",
     states: { label: "State", all: "All", active: "Active", paused: "Paused" },
     columns: {
@@ -197,6 +202,11 @@ export const jobWords = words(
     pasteCrontab: "粘贴 crontab",
     importYaml: "导入 YAML",
     exportAll: "导出为 YAML",
+    exportLead: "可在任意处导入：同名任务会被更新，新名称则新建。",
+    saveFile: "保存为文件",
+    copy: "复制",
+    copied: "已复制",
+    notCopied: "无法访问剪贴板",
     filter: "筛选：名称、tag:finance、is:paused",
     states: { label: "状态", all: "全部", active: "启用", paused: "已暂停" },
     columns: {

@@ -256,7 +256,7 @@ function Alarms({ alarms }: { alarms: readonly AlarmRow[] }) {
               search={{ alarm: alarm.id }}
               className="flex h-8 items-center gap-2.5 px-4 hover:bg-hover"
             >
-              <span className="w-23 shrink-0">
+              <span className="flex w-23 shrink-0">
                 <Severity level={alarm.severity} />
               </span>
               <Clip className={cx("flex-1", alarm.state !== "firing" && "text-ink-3")}>{said(alarm.message)}</Clip>

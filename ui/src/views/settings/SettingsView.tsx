@@ -2,7 +2,7 @@
 // of the same data folder.
 import { useQuery } from "@tanstack/react-query";
 import { Monitor, Moon, Sun } from "lucide-react";
-import { useSyncExternalStore } from "react";
+import { type ReactNode, useSyncExternalStore } from "react";
 import { getZone, onZone, setZone } from "@/api/door";
 import { bootstrapQuery, useSetSetting } from "@/api/node";
 import { Answer, View } from "@/components";
@@ -32,39 +32,47 @@ export function SettingsView() {
     <View title={w.title} scroll>
       <div className="flex max-w-220 flex-col gap-6">
         <Section title={w.looks} note={w.looksNote}>
-          <div className="panel grid gap-x-8 gap-y-2 p-4 min-[1100px]:grid-cols-2">
-            <Segmented
-              label={w.language}
-              value={lang}
-              onChange={setLanguage}
-              options={[
-                { value: "en", label: "English" },
-                { value: "zh", label: "简体中文" },
-              ]}
-            />
-            <Segmented
-              label={w.theme}
-              value={theme}
-              onChange={setTheme}
-              options={[
-                { value: "light", label: w.themes.light, icon: <Sun /> },
-                { value: "dark", label: w.themes.dark, icon: <Moon /> },
-                { value: "system", label: w.themes.system, icon: <Monitor /> },
-              ]}
-            />
-            <Segmented
-              label={w.zone}
-              value={zone === "UTC" ? "UTC" : "local"}
-              onChange={(next) => {
-                setZone(next);
-                save.mutate({ key: "clock", value: next });
-              }}
-              hint={bootstrap.data ? w.zoneHint(bootstrap.data.zone) : ""}
-              options={[
-                { value: "local", label: w.zones.local },
-                { value: "UTC", label: w.zones.utc },
-              ]}
-            />
+          <div className="panel divide-y divide-line">
+            <Row label={w.language}>
+              <Segmented
+                bare
+                label={w.language}
+                value={lang}
+                onChange={setLanguage}
+                options={[
+                  { value: "en", label: "English" },
+                  { value: "zh", label: "简体中文" },
+                ]}
+              />
+            </Row>
+            <Row label={w.theme}>
+              <Segmented
+                bare
+                label={w.theme}
+                value={theme}
+                onChange={setTheme}
+                options={[
+                  { value: "light", label: w.themes.light, icon: <Sun /> },
+                  { value: "dark", label: w.themes.dark, icon: <Moon /> },
+                  { value: "system", label: w.themes.system, icon: <Monitor /> },
+                ]}
+              />
+            </Row>
+            <Row label={w.zone} hint={bootstrap.data ? w.zoneHint(bootstrap.data.zone) : ""}>
+              <Segmented
+                bare
+                label={w.zone}
+                value={zone === "UTC" ? "UTC" : "local"}
+                onChange={(next) => {
+                  setZone(next);
+                  save.mutate({ key: "clock", value: next });
+                }}
+                options={[
+                  { value: "local", label: w.zones.local },
+                  { value: "UTC", label: w.zones.utc },
+                ]}
+              />
+            </Row>
           </div>
         </Section>
         <Answer of={bootstrap} skeleton={<SkeletonRows rows={5} />}>
@@ -115,5 +123,17 @@ export function SettingsView() {
         </Answer>
       </div>
     </View>
+  );
+}
+
+function Row({ label, hint, children }: { label: string; hint?: string; children: ReactNode }) {
+  return (
+    <div className="flex min-h-12 items-center justify-between gap-4 px-4 py-2">
+      <div className="min-w-0">
+        <div>{label}</div>
+        {hint && <div className="text-ink-3 text-xs">{hint}</div>}
+      </div>
+      {children}
+    </div>
   );
 }
