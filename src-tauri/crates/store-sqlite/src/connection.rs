@@ -111,6 +111,10 @@ impl Write {
     }
 }
 
+fn closed() -> StoreError {
+    StoreError::Unavailable("the store was closed".into())
+}
+
 impl SqliteStore {
     fn line(&self, held: Held) -> Line {
         Line { held, folder: Arc::clone(&self.folder), statements: Arc::clone(&self.statements) }
@@ -132,7 +136,7 @@ impl SqliteStore {
         let mut slot = Arc::clone(&self.writer).lock_owned().await;
         let mut connection = match slot.take() {
             Some(connection) => connection,
-            None if self.readers.is_closed() => return Err(StoreError::Unavailable("the store was closed".into())),
+            None if self.readers.is_closed() => return Err(closed()),
             None => self.options.connect().await.map_err(|error| error::sorted(error, &self.folder))?,
         };
         match sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut connection).await {
@@ -167,8 +171,9 @@ impl SqliteStore {
     /// SQLite's count of other connections' commits, as the watching one sees it.
     pub(crate) async fn commits_seen(&self) -> Result<u64> {
         let mut watch = self.watch.lock().await;
+        let Some(watch) = watch.as_mut() else { return Err(closed()) };
         let count: i64 = sqlx::query_scalar("PRAGMA data_version")
-            .fetch_one(&mut *watch)
+            .fetch_one(watch)
             .await
             .map_err(|error| error::sorted(error, &self.folder))?;
         Ok(count.unsigned_abs())

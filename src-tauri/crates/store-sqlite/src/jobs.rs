@@ -99,11 +99,10 @@ impl JobStore for SqliteStore {
 
     async fn ledger_extract(&self, job: JobId) -> Result<LedgerExtract> {
         let mut line = self.snapshot().await?;
-        let mark = line.row(sql("SELECT purge_mark FROM jobs WHERE id = ?").bind(job.blob())).await?;
-        let mark = match mark {
-            Some(row) => row.maybe_int("purge_mark")?.unwrap_or(i64::MIN),
-            None => return Ok(LedgerExtract::default()),
-        };
+        let marks = line.row(sql("SELECT purge_mark, omission_mark FROM jobs WHERE id = ?").bind(job.blob())).await?;
+        let Some(marks) = marks else { return Ok(LedgerExtract::default()) };
+        let mark = marks.maybe_int("purge_mark")?.unwrap_or(i64::MIN);
+        let omission_mark = marks.maybe_int("omission_mark")?.unwrap_or(i64::MIN);
         let spans = line.rows(sql("SELECT * FROM ledger_spans WHERE job = ? ORDER BY seq").bind(job.blob())).await?;
         let made = line
             .rows(
@@ -117,7 +116,7 @@ impl JobStore for SqliteStore {
             .rows(
                 sql("SELECT * FROM omissions WHERE job = ? AND to_at > ? ORDER BY from_at, seq")
                     .bind(job.blob())
-                    .bind(mark),
+                    .bind(omission_mark),
             )
             .await?;
         Ok(LedgerExtract {

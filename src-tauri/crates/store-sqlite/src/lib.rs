@@ -52,7 +52,7 @@ pub struct SqliteStore {
     writer: Arc<Mutex<Option<SqliteConnection>>>,
     readers: SqlitePool,
     /// Never writes: SQLite tells it of every commit of anybody else.
-    watch: Mutex<SqliteConnection>,
+    watch: Mutex<Option<SqliteConnection>>,
     statements: Arc<AtomicU64>,
 }
 
@@ -93,7 +93,7 @@ impl SqliteStore {
             options,
             writer: Arc::new(Mutex::new(Some(writer))),
             readers,
-            watch: Mutex::new(watch),
+            watch: Mutex::new(Some(watch)),
             statements: Arc::default(),
         })
     }
@@ -101,10 +101,13 @@ impl SqliteStore {
     /// Waits for what is under way and closes the file; whoever still uses the store is refused.
     pub async fn close(&self) -> Result<()> {
         self.readers.close().await;
-        match self.writer.lock().await.take() {
-            Some(writer) => writer.close().await.map_err(|error| error::sorted(error, &self.folder)),
-            None => Ok(()),
+        let watch = self.watch.lock().await.take();
+        // The writer last: whoever closes the file last empties its write-ahead log into it.
+        let writer = self.writer.lock().await.take();
+        for connection in watch.into_iter().chain(writer) {
+            connection.close().await.map_err(|error| error::sorted(error, &self.folder))?;
         }
+        Ok(())
     }
 
     /// Statements sent to SQLite so far, the beginning and end of transactions left out.

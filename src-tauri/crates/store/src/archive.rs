@@ -74,15 +74,17 @@ pub struct OutcomeCounts {
 
 #[async_trait]
 pub trait Archive: Send + Sync {
-    /// In the order of names.
+    /// In the order of names, whatever the case.
     async fn job_page(&self, filter: &JobFilter, cursor: Cursor, limit: usize) -> Result<Page<JobSummary>>;
 
     /// How many jobs match, counted up to `most` (a number at `most` means 'that many or more').
     async fn job_count(&self, filter: &JobFilter, most: u64) -> Result<u64>;
 
+    /// Newest first.
     async fn versions(&self, job: JobId) -> Result<Vec<JobVersion>>;
 
-    /// Newest first.
+    /// Newest first: by the order in which they were made or, where a range of due times narrows it and no job does, by
+    /// due time.
     async fn instance_page(
         &self,
         filter: &InstanceFilter,

@@ -62,10 +62,11 @@ pub trait InstanceStore: Send + Sync {
     async fn replacing(&self, limit: usize) -> Result<Vec<Instance>>;
 
     /// Gives instances their tasks. An instance that is no longer Waiting, or has tasks, is passed over; the answer
-    /// says for each whether it was written.
+    /// says for each whether it was written. One that brings no tasks is passed over too.
     async fn assign(&self, lead: &Lead, assignments: &[Assignment]) -> Result<Vec<bool>>;
 
-    /// Ends an instance that has no tasks. False: it has some by now, or is final.
+    /// Ends an instance that has no tasks. False: it has some by now, or is final. The end of an instance of the
+    /// schedule stamps the job's `last_final_at` here as it does in `take`.
     async fn end_unassigned(&self, lead: &Lead, change: &InstanceMove) -> Result<bool>;
 
     async fn instances(&self, ids: &[InstanceId]) -> Result<Vec<Instance>>;

@@ -22,7 +22,7 @@ pub struct LeaseRow {
 
 #[async_trait]
 pub trait LeaseStore: Send + Sync {
-    /// Takes the lease until `until` where it is free, released or past its end at `now`. None: someone else has it.
+    /// Takes the lease until `until` where it is free, released or at its end by `now`. None: someone else has it.
     /// Its holder asking again gets the same term only while it still has it; otherwise a new one.
     ///
     /// Of two that ask at once, one gets it.
@@ -32,7 +32,7 @@ pub trait LeaseStore: Send + Sync {
     /// False: it has passed to someone else, or was released.
     async fn keep_lease(&self, lead: &Lead, until: Timestamp) -> Result<bool>;
 
-    /// Gives it up at once. Nothing happens where it is no longer ours.
+    /// Gives it up at once; nothing is written under its term any more. Nothing happens where it is no longer ours.
     async fn release_lease(&self, lead: &Lead) -> Result<()>;
 
     /// Who has it, or had it last (an `until` in the past, zero after a release).

@@ -5,7 +5,7 @@
 //! the rules in `model` and the officers in `engine`; here it is written wholly or not at all.
 //!
 //! Every write of an officer shows its [`Lead`]: the lease it acts under and the term the database
-//! gave it. Where the term has passed to someone else the write is refused and changes nothing, so
+//! gave it. Where the term has passed to someone else, or was released, the write is refused and changes nothing, so
 //! that of two nodes that both believe they lead only one can write.
 
 mod archive;
@@ -29,21 +29,12 @@ pub use jobs::{JobStore, LedgerExtract, MadeInstance};
 pub use leases::{Lead, LeaseRow, LeaseStore};
 pub use requests::{CarriedOut, Change, RequestStore};
 pub use settings::SettingStore;
-pub use tasks::{LaneDepth, TaskStore, Taken, Wanted};
+pub use tasks::{LaneDepth, Taken, TaskStore, Wanted};
 pub use upkeep::{Purge, Purged, UpkeepStore};
 
 /// Everything that the engine needs kept.
 pub trait Store:
-    LeaseStore
-    + JobStore
-    + InstanceStore
-    + TaskStore
-    + AlarmStore
-    + RequestStore
-    + SettingStore
-    + UpkeepStore
-    + Send
-    + Sync
+    LeaseStore + JobStore + InstanceStore + TaskStore + AlarmStore + RequestStore + SettingStore + UpkeepStore + Send + Sync
 {
 }
 

@@ -16,12 +16,19 @@ use crate::{Lead, Result, Taken};
 pub enum Change {
     /// A new job (`seen_version` none) or the next version of one; `by` goes into the version's row.
     /// Lost where the version is another by now, or the name is another job's. `fired_through` is written for a new
-    /// job, and otherwise only moved forward.
-    PutJob { job: Job, seen_version: Option<u32>, by: String },
+    /// job, and otherwise only moved forward; whether it is paused and `last_final_at` stay as they are stored.
+    PutJob {
+        job: Job,
+        seen_version: Option<u32>,
+        by: String,
+    },
     /// Its history stays, its name is free again.
     RemoveJob(JobId),
-    /// Neither makes a version.
-    PauseJob { job: JobId, paused: bool },
+    /// Neither this nor removing makes a version, or changes anything where the job is gone.
+    PauseJob {
+        job: JobId,
+        paused: bool,
+    },
     /// Left out where (job, origin, key) exists.
     PutInstance(Instance),
     /// Lost where the task has moved.
@@ -30,7 +37,10 @@ pub enum Change {
     EndUnassigned(InstanceMove),
     /// Lost where the alarm has changed.
     PutAlarm(Alarm),
-    Set { key: String, value: Value },
+    Set {
+        key: String,
+        value: Value,
+    },
 }
 
 /// A request's end: what it changed, what it answers, and what the audit log says of it.
@@ -54,6 +64,6 @@ pub trait RequestStore: Send + Sync {
     async fn answer(&self, request: RequestId) -> Result<Option<Answer>>;
 
     /// Changes, answer and audit entries in one transaction. Lost (nothing written; read again and decide again)
-    /// where one of the changes is lost or the request has an answer already.
+    /// where one of the changes is lost, or the request has an answer already or was never asked.
     async fn carry_out(&self, lead: &Lead, done: &CarriedOut) -> Result<Taken>;
 }

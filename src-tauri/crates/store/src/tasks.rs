@@ -35,8 +35,10 @@ pub struct LaneDepth {
 pub trait TaskStore: Send + Sync {
     /// Writes each step where its task still shows the fence that was seen: the task, its moves into the history,
     /// its incidents, and the change of its instance. One step is wholly written or not at all; of two that saw the
-    /// same fence one is Lost. An instance move to a final state stamps the job's `last_final_at`; one to a state
-    /// the instance is in already, or away from a final one, is left out unless it leads back to Running.
+    /// same fence one is Lost. The steps of a batch follow each other: a later one of the same task must have seen the
+    /// earlier. An instance of the schedule that moves to a final state stamps its job's `last_final_at`. A move to the
+    /// state that the instance is in already, or away from a final one, is left out; out of a final one only Running
+    /// is open.
     async fn take(&self, lead: &Lead, steps: &[Step]) -> Result<Vec<Taken>>;
 
     async fn tasks(&self, ids: &[TaskId]) -> Result<Vec<Task>>;

@@ -29,8 +29,9 @@ pub struct Purged {
 
 #[async_trait]
 pub trait UpkeepStore: Send + Sync {
-    /// One small step. Where an instance of the schedule goes, the job's purge mark moves to its due time, spans and
-    /// omissions before the mark go with it, and the ledger begins there. Open alarms, unanswered requests and
-    /// incidents that the alerter has not read stay, however old. Nothing to do: all zeros.
+    /// One small step. Where an instance of the schedule goes, the job's purge mark moves to its due time, spans before
+    /// the mark and omissions planned before that instance go with it, and the ledger begins there: a span that the mark
+    /// falls into begins at it and counts only what comes after. Open alarms, unanswered requests and incidents that the
+    /// alerter has not read stay, however old. Nothing to do: all zeros.
     async fn purge(&self, lead: &Lead, purge: &Purge) -> Result<Purged>;
 }

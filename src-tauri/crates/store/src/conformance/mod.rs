@@ -119,6 +119,7 @@ macro_rules! conformance {
             upkeep::of_a_job_with_too_many_the_oldest_go,
             upkeep::a_step_of_upkeep_is_small,
             upkeep::the_ledger_begins_where_the_purge_ended,
+            upkeep::a_time_left_out_after_the_last_that_went_keeps_its_reason,
             upkeep::an_instance_asked_for_does_not_move_the_mark,
             upkeep::open_things_stay_however_old,
         }

@@ -129,6 +129,30 @@ pub async fn the_ledger_begins_where_the_purge_ended(store: &dyn Store) {
     assert_eq!(store.ledger_extract(job.id).await.unwrap(), crate::LedgerExtract::default());
 }
 
+/// With a spread, an instance may be due after a time that was planned later and left out.
+pub async fn a_time_left_out_after_the_last_that_went_keeps_its_reason(store: &dyn Store) {
+    let lead = lead(store).await;
+    let job = saved(store, &lead, "job").await;
+    let spread = |second: i64| {
+        let mut made = instance(&job, second);
+        made.due = at(second + 90);
+        made
+    };
+    let skip = |second| omission(&job, second, second, OmissionReason::Overlap);
+    let (first, last) = (spread(120), spread(240));
+    let (made, omitted) = (vec![first.clone(), last.clone()], vec![skip(60), skip(180)]);
+    launch(store, &lead, job.id, 340, made, omitted).await;
+    ended(store, &lead, &first, InstanceState::Succeeded, 211).await;
+
+    // The mark is second 210: the omission planned for 180 would have been due at 270.
+    let purge = Purge { instances_before: at(300), ..nothing() };
+    assert_eq!(store.purge(&lead, &purge).await.unwrap().instances, 1);
+    let ledger = store.ledger_extract(job.id).await.unwrap();
+    assert_eq!(ledger.omissions, [skip(180)]);
+    let span = &ledger.spans[0];
+    assert_eq!((span.from, span.planned, span.made, span.not_made), (at(210), 2, 1, 1));
+}
+
 pub async fn an_instance_asked_for_does_not_move_the_mark(store: &dyn Store) {
     let lead = lead(store).await;
     let job = saved(store, &lead, "job").await;

@@ -1,0 +1,80 @@
+//! The number of statements does not grow with the batch: at full load at most a tenth of one per firing and per report.
+
+use campanile_model::instance::InstanceState;
+use campanile_model::task::{Step, TaskEvent, TaskState};
+use campanile_store::conformance::fixtures::*;
+use campanile_store::{Archive, Assignment, InstanceFilter, InstanceStore, JobFilter, JobStore, TaskStore, Wanted};
+use campanile_store_sqlite::SqliteStore;
+
+const FIRINGS: usize = 400;
+
+#[tokio::test]
+async fn a_batch_costs_a_few_statements_whatever_its_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(&folder.path().join("campanile.db")).await.unwrap();
+    let lead = lead(&store).await;
+    let jobs: Vec<_> = (0..FIRINGS).map(|n| job(&format!("job-{n}"))).collect();
+    save(&store, &lead, &jobs.iter().collect::<Vec<_>>()).await;
+
+    let begun = store.statements();
+    let due = store.due_jobs(at(60), FIRINGS).await.unwrap();
+    let launches: Vec<_> = due.iter().map(|job| launch_of(job, 60, vec![instance(job, 60)], Vec::new())).collect();
+    store.launch(&lead, &launches).await.unwrap();
+    let launched = store.statements();
+
+    let assignments: Vec<_> = store
+        .unassigned(FIRINGS)
+        .await
+        .unwrap()
+        .iter()
+        .map(|instance| Assignment { instance: instance.id, at: at(60), tasks: vec![task(instance)] })
+        .collect();
+    assert_eq!(assignments.len(), FIRINGS);
+    store.assign(&lead, &assignments).await.unwrap();
+    let assigned = store.statements();
+    println!("statements: {} for launching, {} for assigning {FIRINGS} firings", launched - begun, assigned - launched);
+    within_budget(assigned - begun);
+
+    // Every report of a task's life, in batches as they come at full load.
+    let mut tasks = store.due_tasks(at(60), FIRINGS).await.unwrap();
+    let reports = [TaskEvent::Due, TaskEvent::Push, TaskEvent::Start, TaskEvent::Succeed];
+    for (n, event) in reports.into_iter().enumerate() {
+        let before = store.statements();
+        let steps: Vec<Step> = tasks
+            .into_iter()
+            .map(|task| {
+                let mut step = step(task, &[event], 61);
+                let instance = step.task().instance;
+                match event {
+                    TaskEvent::Start => step.moves_instance(moves(instance, InstanceState::Running, 61)),
+                    TaskEvent::Succeed => step.moves_instance(moves(instance, InstanceState::Succeeded, 62)),
+                    _ => {}
+                }
+                step
+            })
+            .collect();
+        store.take(&lead, &steps).await.unwrap();
+        tasks = match n {
+            0 => {
+                let processors = store.ready_processors().await.unwrap();
+                store.ready_tasks(&Wanted { processors, limit: FIRINGS }).await.unwrap()
+            }
+            _ => store.tasks(&steps.iter().map(|step| step.task().id).collect::<Vec<_>>()).await.unwrap(),
+        };
+        let spent = store.statements() - before;
+        println!("statements: {spent} for {FIRINGS} reports of {event:?}");
+        within_budget(spent);
+    }
+    assert!(tasks.iter().all(|task| task.state() == TaskState::Succeeded));
+
+    // A page costs the same whatever is on it.
+    let before = store.statements();
+    store.job_page(&JobFilter::default(), None, 100).await.unwrap();
+    store.instance_page(&InstanceFilter::default(), None, 100).await.unwrap();
+    assert!(store.statements() - before <= 5);
+}
+
+fn within_budget(statements: u64) {
+    let allowed = FIRINGS as u64 / 10;
+    assert!(statements <= allowed, "{statements} statements, {allowed} are allowed");
+}
