@@ -1,12 +1,12 @@
 // What stands in the rail, from the top. A view that does not exist is not here.
-import { Activity, BellRing, CalendarDays, ListTodo, Settings } from "lucide-react";
+import { Activity, BellRing, CalendarDays, History, ListTodo, Settings } from "lucide-react";
 import type { ComponentType } from "react";
 import type { shellWords } from "./words";
 
 type ViewName = keyof (typeof shellWords)["en"]["views"];
 
 export interface RailEntry {
-  to: "/" | "/calendar" | "/jobs" | "/alarms" | "/settings";
+  to: "/" | "/calendar" | "/jobs" | "/runs" | "/alarms" | "/settings";
   name: ViewName;
   /** Pressed after g. */
   letter: string;
@@ -17,6 +17,7 @@ export const RAIL: readonly RailEntry[] = [
   { to: "/", name: "pulse", letter: "p", icon: Activity },
   { to: "/calendar", name: "calendar", letter: "c", icon: CalendarDays },
   { to: "/jobs", name: "jobs", letter: "j", icon: ListTodo },
+  { to: "/runs", name: "runs", letter: "r", icon: History },
   { to: "/alarms", name: "alarms", letter: "a", icon: BellRing },
   { to: "/settings", name: "settings", letter: "s", icon: Settings },
 ];

@@ -5,6 +5,8 @@ import { alarmsRoute } from "@/views/alarms/route";
 import { calendarRoute } from "@/views/calendar/route";
 import { editJobRoute, jobRoute, jobsRoute, newJobRoute } from "@/views/jobs/route";
 import { pulseRoute } from "@/views/pulse/route";
+import { runRoute } from "@/views/run/route";
+import { runsRoute } from "@/views/runs/route";
 import { settingsRoute } from "@/views/settings/route";
 import { rootRoute } from "./root";
 
@@ -15,6 +17,8 @@ const routeTree = rootRoute.addChildren([
   newJobRoute,
   jobRoute,
   editJobRoute,
+  runsRoute,
+  runRoute,
   alarmsRoute,
   settingsRoute,
 ]);

@@ -1,4 +1,5 @@
 // The same firings as a list, day under day: for reading rather than for moving.
+import { useLayoutEffect, useRef } from "react";
 import type { CalendarView } from "@/api/types";
 import { InstanceStateBadge } from "@/components";
 import { cx } from "@/lib/cx";
@@ -20,13 +21,28 @@ export function Agenda({ week, onOpen }: AgendaProps) {
   const w = useWords(calendarWords);
   const said = useSaid();
   const title = useEntryTitle();
+  const box = useRef<HTMLDivElement>(null);
+  const first = week.days[0]?.date;
+  // Opens at today, where it is among the days.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another week is what this waits for
+  useLayoutEffect(() => {
+    box.current?.querySelector("[data-today=true]")?.scrollIntoView({ block: "start" });
+  }, [first]);
   return (
-    <div data-testid="calendar-agenda" className="h-full overflow-y-auto border-line border-t bg-surface pb-6">
+    <div
+      ref={box}
+      data-testid="calendar-agenda"
+      className="h-full overflow-y-auto border-line border-t bg-surface pb-6"
+    >
       {week.days.map((day, i) => {
         const entries = week.entries.filter((entry) => entry.day === i);
         const bands = week.bands.filter((band) => band.day === i);
         return (
-          <section key={day.date} aria-label={`${w.longWeekday(day.weekday)} ${w.dayOf(day.date)}`}>
+          <section
+            key={day.date}
+            data-today={day.today}
+            aria-label={`${w.longWeekday(day.weekday)} ${w.dayOf(day.date)}`}
+          >
             <h2
               className={cx(
                 "sticky top-0 z-1 flex h-9 items-center gap-2 border-line border-b bg-canvas px-5 font-semibold",
@@ -50,7 +66,7 @@ export function Agenda({ week, onOpen }: AgendaProps) {
                 className="flex h-8 w-full items-center gap-3 border-line border-b px-5 text-left outline-none hover:bg-hover focus-visible:bg-hover"
               >
                 <span className="w-11 shrink-0 text-ink-3 text-xs">{clock(band.from_minute)}</span>
-                <span className="h-3.5 w-1 shrink-0 rounded-full bg-(--job-edge)" />
+                <span className="mx-1.5 h-3.5 w-1 shrink-0 rounded-full bg-(--job-edge)" />
                 <span className="w-56 min-w-0 shrink truncate font-medium">{band.name}</span>
                 <span className="min-w-0 flex-1 truncate text-ink-2">
                   {w.agenda.band(

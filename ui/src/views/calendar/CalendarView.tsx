@@ -215,7 +215,7 @@ export function CalendarView() {
               />
             )}
             {nothing && (
-              <div className="pointer-events-none absolute inset-0 flex items-center justify-center">
+              <div className="pointer-events-none absolute inset-0 z-5 flex items-center justify-center">
                 <div className="rounded-xl bg-surface/90 px-6 shadow-pop">
                   <EmptyState
                     icon={<CalendarOff />}

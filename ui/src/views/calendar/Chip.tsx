@@ -42,6 +42,7 @@ interface ChipProps {
 
 export const Chip = memo(function Chip({ entry, placed, hourPx, width, here }: ChipProps) {
   const title = useEntryTitle();
+  const said = useSaid();
   const own = (width * placed.span) / placed.columns;
   const look = entry.state ? instanceLook[instanceState(entry.state)] : null;
   return (
@@ -71,11 +72,13 @@ export const Chip = memo(function Chip({ entry, placed, hourPx, width, here }: C
         height: CHIP_PX,
         left: `${(placed.column / placed.columns) * 100}%`,
         width: `calc(${(placed.span / placed.columns) * 100}% - 2px)`,
+        maxWidth: 520,
       }}
     >
       {look && <Glyph shape={look.shape} tone={look.tone} size={13} />}
-      {own > 104 && <span className="shrink-0 opacity-80">{clock(entry.minute)}</span>}
+      {own > 128 && <span className="shrink-0 opacity-80">{clock(entry.minute)}</span>}
       {own > 30 && <span className={cx("truncate font-medium", look && "text-ink")}>{entry.name}</span>}
+      {own > 360 && <span className="ml-2 truncate opacity-75">{said(entry.reason ?? entry.words)}</span>}
       {own > 84 && entry.origin === "manual" && <Hand size={11} className="ml-auto shrink-0 opacity-70" />}
       {own > 60 && !look && entry.reason && <MoveRight size={11} className="ml-auto shrink-0 opacity-80" />}
     </div>

@@ -74,11 +74,11 @@ export function DayHeads({ week, from, count, onDay, onOpen }: DayHeadsProps) {
               {day.clock_change && (
                 <span
                   data-testid="calendar-clock-change"
-                  className="flex min-w-0 items-center gap-1 rounded-sm bg-warn-soft px-1 text-2xs text-warn"
+                  className="flex min-h-5 min-w-5 shrink-0 items-center justify-center gap-1 rounded-sm bg-warn-soft px-1 text-2xs text-warn"
                   title={said(day.clock_change)}
                 >
                   <ClockAlert size={12} className="shrink-0" />
-                  <span className="truncate">{said(day.clock_change)}</span>
+                  {count === 1 && <span className="truncate">{said(day.clock_change)}</span>}
                 </span>
               )}
               {total > 0 && (

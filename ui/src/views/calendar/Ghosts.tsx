@@ -19,11 +19,13 @@ interface GhostsProps {
   /** The wall's own now, `2026-11-18T10:30`. */
   nowLocal: string | null;
   area: RefObject<HTMLDivElement | null>;
+  /** Where the chips of each day begin. */
+  insets: readonly number[];
 }
 
 const timeOf = (at: { day: number; minute: number }) => at.day * DAY_MINUTES + at.minute;
 
-export function Ghosts({ moving, week, from, count, hourPx, nowLocal, area }: GhostsProps) {
+export function Ghosts({ moving, week, from, count, hourPx, nowLocal, area, insets }: GhostsProps) {
   const w = useWords(calendarWords);
   const move = useMove(moving);
   const active = move !== null;
@@ -50,8 +52,8 @@ export function Ghosts({ moving, week, from, count, hourPx, nowLocal, area }: Gh
   const past = nowLocal !== null && localOf(day.date, move.minute) < nowLocal;
 
   const place = (at: { day: number; minute: number }) => ({
-    left: `calc(${((at.day - from) / count) * 100}% + 4px)`,
-    width: `calc(${100 / count}% - 20px)`,
+    left: `calc(${((at.day - from) / count) * 100}% + ${insets[at.day - from] ?? 3}px)`,
+    width: `calc(${100 / count}% - ${(insets[at.day - from] ?? 3) + 16}px)`,
     top: Math.min(toY(at.minute, hourPx), 24 * hourPx - CHIP_PX),
     height: CHIP_PX,
   });

@@ -14,11 +14,8 @@ export function LoadStrip({ counts, busiest, width }: LoadStripProps) {
   const w = useWords(calendarWords);
   const n = Math.max(1, counts.length);
   // The root of the share: one firing beside a thousand is still to be seen.
-  const path = counts
-    .map((count, i) =>
-      count === 0 ? "" : `M${width} ${i}.1h${-(1.5 + (width - 1.5) * Math.sqrt(count / busiest))}v.8h${width}z`,
-    )
-    .join("");
+  const reach = (count: number) => (count === 0 ? 0 : 1.5 + (width - 1.5) * Math.sqrt(count / busiest));
+  const path = `M${width} 0${counts.map((count, i) => `H${(width - reach(count)).toFixed(2)}V${i + 1}`).join("")}H${width}z`;
   return (
     <div
       data-load=""
@@ -33,7 +30,7 @@ export function LoadStrip({ counts, busiest, width }: LoadStripProps) {
       }}
     >
       <svg viewBox={`0 0 ${width} ${n}`} preserveAspectRatio="none" className="block size-full" aria-hidden="true">
-        <path d={path} fill="var(--accent-ink)" opacity="0.42" />
+        <path d={path} fill="var(--line-strong)" opacity="0.75" />
       </svg>
     </div>
   );

@@ -242,6 +242,7 @@ interface RunsProps {
 
 function Runs({ title, moments, mark, to }: RunsProps) {
   const all = useWords(calendarWords);
+  const year = moments[0] && parts(moments[0].text.slice(0, 10)).year;
   return (
     <div className="min-w-0">
       <div className="eyebrow mb-1">{title}</div>
@@ -263,7 +264,7 @@ function Runs({ title, moments, mark, to }: RunsProps) {
               <span className="w-9 shrink-0 text-xs">{all.weekday(weekdayOf(date))}</span>
               <span className="w-16 shrink-0 text-xs">{all.dayOf(date)}</span>
               <span>{moment.text.slice(11).replace(/:00$/, "")}</span>
-              <span className="ml-auto text-2xs text-ink-3 no-underline">{parts(date).year}</span>
+              {parts(date).year !== year && <span className="ml-auto text-2xs text-ink-3">{parts(date).year}</span>}
             </li>
           );
         })}

@@ -447,7 +447,7 @@ export function WeekGrid(props: WeekGridProps) {
                     key={`${band.job}-${band.from_minute}`}
                     aria-hidden="true"
                     data-hue={band.hue % 12}
-                    className="absolute w-[3px] rounded-full bg-(--job-edge) opacity-50"
+                    className="absolute w-[3px] rounded-full bg-(--job-edge) opacity-40"
                     style={{
                       left: 2 + k * RIBBON_PX,
                       top: toY(band.from_minute, hourPx) + 1,
@@ -491,6 +491,7 @@ export function WeekGrid(props: WeekGridProps) {
             hourPx={hourPx}
             nowLocal={nowLocal}
             area={area}
+            insets={layouts.map((layout) => layout.left)}
           />
         </div>
       </div>

@@ -1,0 +1,71 @@
+// The log of one task, growing while it runs; of an earlier attempt where that is chosen.
+import { useQuery } from "@tanstack/react-query";
+import { Download } from "lucide-react";
+import { useMemo, useState } from "react";
+import { sayRefusal } from "@/api/client";
+import { logQuery, wholeLog } from "@/api/logs";
+import type { TaskRow } from "@/api/types";
+import { RefusalNotice } from "@/components";
+import { saveText } from "@/lib/clipboard";
+import { useWords } from "@/lib/words";
+import { IconButton, LogView, Segmented, Select } from "@/primitives";
+import { runWords } from "./words";
+
+/** More attempts than this are in a list instead of beside one another. */
+const FEW = 5;
+
+export function LogPane({ task, jobName }: { task: TaskRow; jobName: string }) {
+  const w = useWords(runWords);
+  const [wanted, setWanted] = useState<number | null>(null);
+  const attempt = wanted ?? Math.max(1, task.attempt);
+  const query = useQuery(logQuery(task.id, attempt, w.log.gap));
+  const tail = query.data;
+  const lines = useMemo(() => (tail?.lines ?? []).map(({ time, ...line }) => ({ ...line, at: time })), [tail]);
+  const attempts = useMemo(
+    () => [...new Set([...(tail?.attempts ?? []), attempt])].sort((a, b) => a - b),
+    [tail, attempt],
+  );
+  const choices = {
+    bare: true as const,
+    size: "sm" as const,
+    label: w.attempts,
+    value: String(attempt),
+    onChange: (next: string) => setWanted(Number(next) === task.attempt ? null : Number(next)),
+  };
+
+  if (query.isError && !tail) return <RefusalNotice error={query.error} onAgain={() => void query.refetch()} />;
+  return (
+    <div data-testid="run-log" className="panel flex h-full min-h-0 flex-col overflow-hidden">
+      <LogView
+        key={`${task.id}-${attempt}`}
+        lines={lines}
+        live={!(tail?.closed ?? false)}
+        empty={tail?.closed ? w.log.nothing : w.log.none}
+        tools={
+          <>
+            {attempts.length > 1 &&
+              (attempts.length <= FEW ? (
+                <Segmented {...choices} options={attempts.map((n) => ({ value: String(n), label: String(n) }))} />
+              ) : (
+                <Select
+                  {...choices}
+                  className="w-28"
+                  options={attempts.map((n) => ({ value: String(n), label: w.attemptShort(n) }))}
+                />
+              ))}
+            <IconButton
+              size="sm"
+              label={w.log.download}
+              icon={<Download />}
+              onPress={() =>
+                void wholeLog(task.id, attempt)
+                  .then((text) => saveText(`${jobName}-${task.id}-${attempt}.log`, text))
+                  .catch(sayRefusal)
+              }
+            />
+          </>
+        }
+      />
+    </div>
+  );
+}

@@ -1,0 +1,18 @@
+import { createRoute } from "@tanstack/react-router";
+import { rootRoute } from "@/app/root";
+import type { RunsSearch } from "./filter";
+import { RunsView } from "./RunsView";
+
+// One code alone reads as a number in an address.
+const text = (value: unknown) => (typeof value === "string" || typeof value === "number" ? String(value) : "");
+
+export const runsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/runs",
+  component: RunsView,
+  validateSearch: (search: Record<string, unknown>): RunsSearch => ({
+    ...(text(search.state) ? { state: text(search.state) } : {}),
+    ...(text(search.code) ? { code: text(search.code) } : {}),
+    ...(text(search.job) ? { job: text(search.job) } : {}),
+  }),
+});
