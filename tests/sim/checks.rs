@@ -108,7 +108,10 @@ impl JobLedger<'_> {
         }
         for pair in spans.windows(2) {
             if pair[0].to != pair[1].from {
-                self.complain(format!("spans do not touch: one ends at {}, the next begins at {}", pair[0].to, pair[1].from));
+                self.complain(format!(
+                    "spans do not touch: one ends at {}, the next begins at {}",
+                    pair[0].to, pair[1].from
+                ));
             }
         }
         if last.to != fired_through {
@@ -140,7 +143,9 @@ impl JobLedger<'_> {
                 (0, 0) => self.complain(format!("{time} (version {version}) was lost without a reason")),
                 (made, 0) => self.complain(format!("{time} (version {version}) was made {made} times")),
                 (made, omitted) => {
-                    self.complain(format!("{time} (version {version}) was made {made} times and omitted {omitted} times"));
+                    self.complain(format!(
+                        "{time} (version {version}) was made {made} times and omitted {omitted} times"
+                    ));
                 }
             }
         }
@@ -197,9 +202,11 @@ impl JobLedger<'_> {
                 }
             });
             let Some(delay) = delay.filter(|_| pair[0].version == pair[1].version) else { continue };
+            if asked_again.contains(&pair[0].id) {
+                continue;
+            }
             match pair[0].finished_at {
                 None => self.complain(format!("{} was planned before the run before it ended", pair[1].planned)),
-                Some(_) if asked_again.contains(&pair[0].id) => {}
                 Some(ended) if pair[1].planned < ended.plus_seconds(delay) => {
                     self.complain(format!("{} is less than {delay} s after {ended}", pair[1].planned));
                 }
@@ -314,7 +321,11 @@ fn table(stored: &Stored, found: &mut Vec<Violation>) {
             stands = (entry.to, entry.attempt + u32::from(goes_back));
         }
         if (task.row.state(), task.row.attempt()) != stands {
-            let what = format!("{id} is {} in attempt {}, its history ends at {stands:?}", task.row.state(), task.row.attempt());
+            let what = format!(
+                "{id} is {} in attempt {}, its history ends at {stands:?}",
+                task.row.state(),
+                task.row.attempt()
+            );
             found.push(broken(Promise::Table, what));
         }
     }
@@ -350,7 +361,10 @@ pub fn unfinished(stored: &Stored) -> Vec<String> {
             .collect();
         let name = name_of(stored, instance.job);
         if !instance.state.is_final() {
-            found.push(format!("an instance of {name}, due {}, is {}; its tasks: {states:?}", instance.due, instance.state));
+            found.push(format!(
+                "an instance of {name}, due {}, is {}; its tasks: {states:?}",
+                instance.due, instance.state
+            ));
         } else if states.iter().any(|state| !state.is_final()) {
             found.push(format!("an instance of {name} is {}, and its tasks are {states:?}", instance.state));
         } else if !states.is_empty() && !ends_as(instance.state, &states) {
@@ -378,17 +392,20 @@ fn ends_as(instance: InstanceState, tasks: &[TaskState]) -> bool {
     })
 }
 
-/// Jobs that should have a next time by now and have none, or one that has passed.
-pub fn sleepers(stored: &Stored, now: Timestamp) -> Vec<String> {
+/// Jobs that should have a next time by now and have none, or one that has passed; with the time up to which they
+/// are decided, so that one which is only between two runs can be told from one that sleeps.
+pub fn sleepers(stored: &Stored, now: Timestamp) -> BTreeMap<(JobId, Timestamp), String> {
     let overdue_by_ms = 5000;
-    let mut found = Vec::new();
+    let mut found = BTreeMap::new();
     for row in stored.jobs.values().filter(|row| !row.removed) {
         let job = &row.job;
-        let busy = stored.instances.values().any(|instance| instance.row.job == job.id && !instance.row.state.is_final());
+        let busy =
+            stored.instances.values().any(|instance| instance.row.job == job.id && !instance.row.state.is_final());
         let waits_for_ever = matches!(job.spec.schedule, Schedule::FixedDelay(_)) && job.next_due.is_none() && !busy;
         let overdue = job.next_due.is_some_and(|due| due.plus_millis(overdue_by_ms) < now);
         if waits_for_ever || overdue {
-            found.push(format!("{} sleeps: next due {:?}, now {now}", job.spec.name, job.next_due));
+            let what = format!("{} sleeps: next due {:?}, now {now}", job.spec.name, job.next_due);
+            found.insert((job.id, job.fired_through), what);
         }
     }
     found

@@ -10,9 +10,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use campanile_engine::link::{
-    AttemptRef, FromExecutor, ProcessorOffer, Push, Registration, Report, Said, ToExecutor,
-};
+use campanile_engine::link::{AttemptRef, FromExecutor, ProcessorOffer, Push, Registration, Report, Said, ToExecutor};
 use campanile_model::task::{ExecutorRef, StopStage};
 use campanile_model::{Failure, FailureClass, Words};
 use futures::future::{Either, select};
@@ -108,11 +106,13 @@ impl Executor {
             tries: 0,
             lease_until: None,
             next_heartbeat: now,
-            heartbeats_sent: VecDeque::new(),
+            heartbeats: 0,
+            heartbeats_sent: BTreeMap::new(),
             heard_at: now,
             held: BTreeMap::new(),
             queue: VecDeque::new(),
             over: BTreeSet::new(),
+            declined: BTreeMap::new(),
         };
         life.run().await;
     }
@@ -150,12 +150,15 @@ struct Life {
     tries: usize,
     lease_until: Option<i64>,
     next_heartbeat: i64,
-    heartbeats_sent: VecDeque<i64>,
+    heartbeats: u64,
+    heartbeats_sent: BTreeMap<u64, i64>,
     heard_at: i64,
     held: BTreeMap<AttemptRef, Held>,
     queue: VecDeque<AttemptRef>,
     /// Ended here and acknowledged; a late push of one is not run.
     over: BTreeSet<AttemptRef>,
+    /// Handed back, and up to which report. An older push of one that comes again is not taken again.
+    declined: BTreeMap<AttemptRef, u64>,
 }
 
 impl Life {
@@ -217,8 +220,9 @@ impl Life {
                 self.lose_line();
             }
             Line::Up(wire) if self.next_heartbeat <= now => {
-                wire.say(FromExecutor::Heartbeat);
-                self.heartbeats_sent.push_back(now);
+                self.heartbeats += 1;
+                wire.say(FromExecutor::Heartbeat { number: self.heartbeats });
+                self.heartbeats_sent.insert(self.heartbeats, now);
                 self.next_heartbeat = now + HEARTBEAT_MS;
             }
             _ => {}
@@ -296,11 +300,12 @@ impl Life {
         }
         match word {
             ToExecutor::Welcome { .. } | ToExecutor::Refused(_) => {}
-            ToExecutor::HeartbeatSeen => {
-                if let Some(sent) = self.heartbeats_sent.pop_front() {
+            ToExecutor::HeartbeatSeen { number } => {
+                if let Some(sent) = self.heartbeats_sent.remove(&number) {
                     self.lease_until = Some(sent + LEASE_MS).filter(|until| *until > now).max(self.lease_until);
                 }
             }
+            ToExecutor::Withdraw(attempt) => self.withdraw(attempt),
             ToExecutor::Push(push) => self.pushed(&push),
             ToExecutor::Stop { attempt, stage } => self.stop(attempt, stage, now),
             ToExecutor::Seen { attempt, sequence } => self.acknowledged(attempt, sequence),
@@ -308,15 +313,17 @@ impl Life {
         }
     }
 
-    fn welcomed(&mut self, still_ours: &BTreeSet<AttemptRef>, now: i64) {
+    fn welcomed(&mut self, still_ours: &BTreeMap<AttemptRef, u64>, now: i64) {
         let Line::Joining { wire, since } = &self.line else { return };
         let wire = Arc::clone(wire);
         self.lease_until = Some(since + LEASE_MS);
         self.line = Line::Up(wire);
         self.next_heartbeat = now;
         let mut gone = Vec::new();
+        let mut stored = Vec::new();
         for (attempt, held) in &mut self.held {
-            if still_ours.contains(attempt) {
+            if let Some(sequence) = still_ours.get(attempt) {
+                stored.extend(held.unacknowledged.range(..=*sequence).map(|(sequence, _)| (*attempt, *sequence)));
                 continue;
             }
             match held.phase {
@@ -329,6 +336,9 @@ impl Life {
         for attempt in gone {
             self.held.remove(&attempt);
             self.queue.retain(|queued| *queued != attempt);
+        }
+        for (attempt, sequence) in stored {
+            self.acknowledged(attempt, sequence);
         }
         let again: Vec<Report> = self.held.values().flat_map(|held| held.unacknowledged.values().cloned()).collect();
         for report in again {
@@ -345,7 +355,7 @@ impl Life {
             self.over.remove(&attempt);
             self.held.remove(&attempt);
         } else if self.over.contains(&attempt) {
-            self.say_of_unheld(attempt, Said::HandedBack(Words::new("it ended here already", "已在此结束")));
+            self.say_of_unheld(attempt, Said::Unheld);
             return;
         } else if let Some(held) = self.held.get(&attempt).filter(|_| known) {
             let mut again: Vec<Report> = held.unacknowledged.values().cloned().collect();
@@ -357,7 +367,11 @@ impl Life {
             }
             return;
         }
-        let last_sequence = self.held.remove(&attempt).map_or(0, |held| held.last_sequence);
+        if self.declined.get(&attempt).is_some_and(|declined| push.sequence_after < *declined) {
+            return;
+        }
+        self.held.remove(&attempt);
+        let last_sequence = push.sequence_after;
         self.held.insert(
             attempt,
             Held {
@@ -444,13 +458,29 @@ impl Life {
         self.report(attempt, said);
     }
 
+    fn withdraw(&mut self, attempt: AttemptRef) {
+        match self.held.get(&attempt).map(|held| &held.phase) {
+            None => self.say_of_unheld(attempt, Said::HandedBack(Words::new("it is not here", "此处没有"))),
+            Some(Phase::Queued) => {
+                self.queue.retain(|queued| *queued != attempt);
+                self.set_phase(attempt, Phase::HandedBack);
+                self.report(attempt, Said::HandedBack(Words::new("taken back", "已收回")));
+            }
+            // It has been said, or is about to be, what became of it.
+            Some(_) => {}
+        }
+    }
+
     fn stop(&mut self, attempt: AttemptRef, stage: StopStage, now: i64) {
         let reached = match stage {
             StopStage::Asked => StopStage::Acknowledged,
             further => further,
         };
         let gives_in_at = now + self.luck.between(1, 400);
-        let Some(held) = self.held.get_mut(&attempt) else { return };
+        let Some(held) = self.held.get_mut(&attempt) else {
+            self.say_of_unheld(attempt, Said::Unheld);
+            return;
+        };
         match &held.phase {
             Phase::Queued => {
                 self.queue.retain(|queued| *queued != attempt);
@@ -515,6 +545,9 @@ impl Life {
     fn report(&mut self, attempt: AttemptRef, said: Said) {
         let Some(held) = self.held.get_mut(&attempt) else { return };
         held.last_sequence += 1;
+        if matches!(said, Said::HandedBack(_)) {
+            self.declined.insert(attempt, held.last_sequence);
+        }
         let report = Report { attempt, sequence: held.last_sequence, said };
         held.unacknowledged.insert(report.sequence, report.clone());
         self.say(FromExecutor::Report(report));

@@ -235,7 +235,9 @@ impl Link for NodeLink {
         let twice = matches!(what, ToExecutor::Push(_)) && wiring.luck.chance(repeats);
         let Some(session) = wiring.sessions.get_mut(&session).filter(|session| !session.ended) else { return false };
         let at = session.to_executor.back().map_or(now + delay, |(last, _)| (*last).max(now + delay));
-        self.network.hands.note(|| format!("{} → {}: {}", self.node, session.executor, brief_order(&what)));
+        if !matches!(what, ToExecutor::HeartbeatSeen { .. }) {
+            self.network.hands.note(|| format!("{} → {}: {}", self.node, session.executor, brief_order(&what)));
+        }
         if twice {
             session.to_executor.push_back((at, what.clone()));
         }
@@ -272,7 +274,7 @@ impl Wire {
         let acks_before_commit = wiring.acks_before_commit;
         let Some(session) = wiring.sessions.get_mut(&self.id).filter(|session| !session.ended) else { return };
         let at = session.to_node.back().map_or(now + delay, |(last, _)| (*last).max(now + delay));
-        if !matches!(what, FromExecutor::Heartbeat) {
+        if !matches!(what, FromExecutor::Heartbeat { .. }) {
             self.network.hands.note(|| format!("{} → {}: {}", session.executor, session.node, brief_word(&what)));
         }
         if acks_before_commit
@@ -329,9 +331,11 @@ fn brief_order(what: &ToExecutor) -> String {
         ToExecutor::Push(push) => format!("push {} of {}", brief_attempt(push.attempt), push.job),
         ToExecutor::Stop { attempt, stage } => format!("stop {} {stage:?}", brief_attempt(*attempt)),
         ToExecutor::Seen { attempt, sequence } => format!("seen {} #{sequence}", brief_attempt(*attempt)),
+        ToExecutor::Withdraw(attempt) => format!("withdraw {}", brief_attempt(*attempt)),
         ToExecutor::Forget(attempt) => format!("forget {}", brief_attempt(*attempt)),
         ToExecutor::Welcome { still_yours, .. } => {
-            let yours: Vec<String> = still_yours.iter().map(|attempt| brief_attempt(*attempt)).collect();
+            let yours: Vec<String> =
+                still_yours.iter().map(|(attempt, stored)| format!("{} #{stored}", brief_attempt(*attempt))).collect();
             format!("welcome, still yours {yours:?}")
         }
         other => format!("{other:?}"),

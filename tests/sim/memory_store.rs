@@ -69,8 +69,10 @@ pub struct HeldLease {
 pub struct JobRow {
     pub job: Job,
     pub removed: bool,
-    /// Instances of the schedule due up to here may be gone.
+    /// Instances of the schedule due up to here may be gone …
     pub purged_through: Option<Timestamp>,
+    /// … and omissions planned up to here.
+    pub omissions_purged_through: Option<Timestamp>,
 }
 
 /// A row with its place in the order of writing.
@@ -231,9 +233,7 @@ impl Stored {
     fn put_span(&mut self, span: &LedgerSpan) {
         let rows = self.spans.entry(span.job).or_default();
         match rows.last_mut() {
-            Some(last)
-                if last.to == span.from && last.version == span.version && last.zone_data == span.zone_data =>
-            {
+            Some(last) if last.to == span.from && last.version == span.version && last.zone_data == span.zone_data => {
                 last.to = span.to;
                 last.planned += span.planned;
                 last.made += span.made;
@@ -282,8 +282,11 @@ impl Stored {
         if change.to.is_final() {
             instance.finished_at = Some(change.at);
             instance.result.clone_from(&change.result);
-            if let Some(row) = self.jobs.get_mut(&placed.row.job) {
-                row.job.last_final_at = Some(change.at);
+            // What people ask for does not move the schedule.
+            if placed.row.origin == Origin::Schedule
+                && let Some(row) = self.jobs.get_mut(&placed.row.job)
+            {
+                row.job.last_final_at = row.job.last_final_at.max(Some(change.at));
             }
             return;
         }
@@ -324,7 +327,7 @@ impl Stored {
     }
 
     fn assign(&mut self, assignment: &Assignment) -> bool {
-        if self.has_tasks(assignment.instance) {
+        if assignment.tasks.is_empty() || self.has_tasks(assignment.instance) {
             return false;
         }
         let Some(placed) = self.instances.get_mut(&assignment.instance) else { return false };
@@ -388,7 +391,9 @@ impl Stored {
         };
         self.versions.insert((job.id, job.version), version);
         let purged_through = stored.and_then(|row| row.purged_through);
-        self.jobs.insert(job.id, JobRow { job: next, removed: false, purged_through });
+        let omissions_purged_through = stored.and_then(|row| row.omissions_purged_through);
+        let row = JobRow { job: next, removed: false, purged_through, omissions_purged_through };
+        self.jobs.insert(job.id, row);
         Taken::Done
     }
 
@@ -396,15 +401,19 @@ impl Stored {
         let done = match change {
             Change::PutJob { job, seen_version, by } => return self.put_job(job, *seen_version, by),
             Change::Step(step) => return self.take(node, step),
-            Change::RemoveJob(id) => self.jobs.get_mut(id).filter(|row| !row.removed).is_some_and(|row| {
-                row.removed = true;
-                row.job.next_due = None;
+            Change::RemoveJob(id) => {
+                if let Some(row) = self.jobs.get_mut(id) {
+                    row.removed = true;
+                    row.job.next_due = None;
+                }
                 true
-            }),
-            Change::PauseJob { job, paused } => self.jobs.get_mut(job).filter(|row| !row.removed).is_some_and(|row| {
-                row.job.paused = *paused;
+            }
+            Change::PauseJob { job, paused } => {
+                if let Some(row) = self.jobs.get_mut(job).filter(|row| !row.removed) {
+                    row.job.paused = *paused;
+                }
                 true
-            }),
+            }
             Change::PutInstance(instance) => {
                 self.put_instance(instance);
                 true
@@ -433,18 +442,36 @@ impl Stored {
             purged.tasks.push(task);
         }
         purged.instances += 1;
-        if !matches!(gone.row.origin, Origin::Schedule | Origin::Added) {
+        if gone.row.origin != Origin::Schedule {
             return;
         }
         let Some(row) = self.jobs.get_mut(&gone.row.job) else { return };
-        let mark = row.purged_through.map_or(gone.row.due, |mark| mark.max(gone.row.due));
-        row.purged_through = Some(mark);
-        if let Some(spans) = self.spans.get_mut(&gone.row.job) {
-            spans.retain(|span| span.to > mark);
+        if row.purged_through.is_some_and(|mark| gone.row.due <= mark) {
+            return;
         }
-        if let Some(omissions) = self.omissions.get_mut(&gone.row.job) {
-            omissions.retain(|omission| omission.to > mark);
-        }
+        row.purged_through = Some(gone.row.due);
+        row.omissions_purged_through = row.omissions_purged_through.max(Some(gone.row.due.min(gone.row.planned)));
+        self.begin_ledger_anew(gone.row.job);
+    }
+
+    /// What lies before the marks goes; the span that a mark falls into begins there, and counts what is left of it.
+    fn begin_ledger_anew(&mut self, job: JobId) {
+        let Some(row) = self.jobs.get(&job) else { return };
+        let (Some(mark), Some(omission_mark)) = (row.purged_through, row.omissions_purged_through) else { return };
+        let omissions = self.omissions.entry(job).or_default();
+        omissions.retain(|omission| omission.to > omission_mark);
+        let Some(spans) = self.spans.get_mut(&job) else { return };
+        spans.retain(|span| span.to > mark);
+        let Some(first) = spans.first_mut().filter(|first| first.from < mark) else { return };
+        let left = self.instances.values().filter(|instance| {
+            let instance = &instance.row;
+            let of_schedule = matches!(instance.origin, Origin::Schedule | Origin::Added);
+            instance.job == job && of_schedule && mark < instance.due && instance.due <= first.to
+        });
+        first.made = u32::try_from(left.count()).unwrap_or(u32::MAX);
+        first.not_made = omissions.iter().filter(|left| left.to <= first.to).map(|left| left.count).sum();
+        first.planned = first.made + first.not_made;
+        first.from = mark;
     }
 
     /// Final instances that may go, those that ended first before the others.
@@ -517,11 +544,11 @@ impl Stored {
             })
             .collect();
         made.sort_by_key(|instance| instance.due);
-        let mut spans = self.spans.get(&job).cloned().unwrap_or_default();
-        if let (Some(mark), Some(first)) = (mark, spans.first_mut()) {
-            first.from = first.from.max(mark);
+        LedgerExtract {
+            spans: self.spans.get(&job).cloned().unwrap_or_default(),
+            made,
+            omissions: self.omissions.get(&job).cloned().unwrap_or_default(),
         }
-        LedgerExtract { spans, made, omissions: self.omissions.get(&job).cloned().unwrap_or_default() }
     }
 }
 
@@ -723,10 +750,8 @@ impl InstanceStore for MemoryStore {
     }
 
     async fn assign(&self, lead: &Lead, assignments: &[Assignment]) -> Result<Vec<bool>> {
-        self.lead("assign", lead, |stored| {
-            assignments.iter().map(|assignment| stored.assign(assignment)).collect()
-        })
-        .await
+        self.lead("assign", lead, |stored| assignments.iter().map(|assignment| stored.assign(assignment)).collect())
+            .await
     }
 
     async fn end_unassigned(&self, lead: &Lead, change: &InstanceMove) -> Result<bool> {
@@ -866,7 +891,13 @@ impl TaskStore for MemoryStore {
 impl AlarmStore for MemoryStore {
     async fn new_incidents(&self, limit: usize) -> Result<Vec<Incident>> {
         self.read("new_incidents", |stored| {
-            stored.incidents.range(stored.incident_mark + 1..).map(|(_, incident)| incident).take(limit).cloned().collect()
+            stored
+                .incidents
+                .range(stored.incident_mark + 1..)
+                .map(|(_, incident)| incident)
+                .take(limit)
+                .cloned()
+                .collect()
         })
         .await
     }
@@ -949,7 +980,7 @@ impl RequestStore for MemoryStore {
 
     async fn carry_out(&self, lead: &Lead, done: &CarriedOut) -> Result<Taken> {
         self.lead("carry_out", lead, |stored| {
-            if stored.answers.contains_key(&done.request) {
+            if !stored.requests.contains_key(&done.request) || stored.answers.contains_key(&done.request) {
                 return Taken::Lost;
             }
             // Rare, and each change may rest on the one before it: a copy is the simplest transaction.

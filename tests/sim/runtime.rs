@@ -32,9 +32,9 @@ pub struct Luck(ChaCha8Rng);
 impl Luck {
     pub fn new(seed: u64, of: &str) -> Luck {
         // FNV-1a: the same name gives the same stream in every build.
-        let name = of.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
+        let name = of
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
         Luck(ChaCha8Rng::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ name))
     }
 
@@ -310,8 +310,11 @@ impl Runtime {
         let now = self.hands.now();
         let mut awake = locked(&self.hands.0.awake);
         awake.retain(|no| self.tasks.contains_key(no));
-        let may_go: Vec<TaskNo> =
-            awake.iter().copied().filter(|no| self.tasks.get(no).is_some_and(|task| task.paused_until <= now)).collect();
+        let may_go: Vec<TaskNo> = awake
+            .iter()
+            .copied()
+            .filter(|no| self.tasks.get(no).is_some_and(|task| task.paused_until <= now))
+            .collect();
         if may_go.is_empty() {
             return None;
         }

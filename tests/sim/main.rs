@@ -1,0 +1,122 @@
+//! The simulation: the real engine in seeded worlds of nodes, executors and people, on virtual time.
+//!
+//! `CAMPANILE_SEED=n` replays one world with everything that happens in it printed; `CAMPANILE_SOAK=1`
+//! runs thousands instead of two hundred.
+
+mod checks;
+mod conformance;
+mod executor;
+mod faults;
+mod link;
+mod memory_store;
+mod planned;
+mod runtime;
+mod world;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use checks::Promise;
+use world::{Sabotage, Story, live_through};
+
+const SEEDS: u64 = 200;
+const SOAK_SEEDS: u64 = 5000;
+
+/// Notes shown of a world that went wrong.
+const SHOWN: usize = 80;
+
+fn asked_seed() -> Option<u64> {
+    std::env::var("CAMPANILE_SEED").ok().map(|seed| seed.parse().expect("CAMPANILE_SEED is a number"))
+}
+
+fn report(seed: u64, story: &Story) -> String {
+    let skipped = story.last_notes.len().saturating_sub(SHOWN);
+    let mut text = format!("seed {seed} (CAMPANILE_SEED={seed} replays it):\n");
+    for violation in story.violations.iter().take(10) {
+        text.push_str(&format!("  {:?}: {}\n", violation.of, violation.what));
+    }
+    for note in &story.last_notes[skipped..] {
+        text.push_str(&format!("  {note}\n"));
+    }
+    text
+}
+
+/// Seeds dealt to as many threads as there are cores; each world is one thread of its own time.
+fn live_through_all(seeds: u64) -> Vec<(u64, Story)> {
+    let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get() as u64);
+    std::thread::scope(|scope| {
+        let runners: Vec<_> = (0..threads)
+            .map(|thread| {
+                scope.spawn(move || {
+                    (0..seeds)
+                        .filter(|seed| seed % threads == thread)
+                        .map(|seed| {
+                            let story = catch_unwind(AssertUnwindSafe(|| live_through(seed, Sabotage::None, false)));
+                            (seed, story.unwrap_or_else(|_| panic!("seed {seed} panicked")))
+                        })
+                        .collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        runners.into_iter().flat_map(|runner| runner.join().expect("a world panicked; its seed is above")).collect()
+    })
+}
+
+#[test]
+fn every_world_keeps_every_promise() {
+    if let Some(seed) = asked_seed() {
+        let story = live_through(seed, Sabotage::None, true);
+        assert!(story.violations.is_empty(), "{}", report(seed, &story));
+        return;
+    }
+    let soak = std::env::var_os("CAMPANILE_SOAK").is_some_and(|soak| soak != "0");
+    let seeds = std::env::var("CAMPANILE_SEEDS").ok().and_then(|seeds| seeds.parse().ok());
+    let stories = live_through_all(seeds.unwrap_or(if soak { SOAK_SEEDS } else { SEEDS }));
+    let broken: Vec<&(u64, Story)> = stories.iter().filter(|(_, story)| !story.violations.is_empty()).collect();
+    let total = |count: fn(&Story) -> usize| stories.iter().map(|(_, story)| count(story)).sum::<usize>();
+    println!(
+        "{} worlds: {} instances, {} deeds of executors, up to {} terms",
+        stories.len(),
+        total(|story| story.instances),
+        total(|story| story.attempts),
+        stories.iter().map(|(_, story)| story.terms).max().unwrap_or(0),
+    );
+    assert!(
+        broken.is_empty(),
+        "{} of {} worlds broke a promise:\n{}\n{}",
+        broken.len(),
+        stories.len(),
+        broken.iter().map(|(seed, story)| format!("  {seed}: {:?}\n", story.violations[0])).collect::<String>(),
+        report(broken[0].0, &broken[0].1),
+    );
+    assert!(total(|story| story.instances) > stories.len() * 10, "hardly anything fired");
+}
+
+#[test]
+fn the_same_seed_is_the_same_world() {
+    for seed in [3, 14, 15] {
+        let (once, again) = (live_through(seed, Sabotage::None, false), live_through(seed, Sabotage::None, false));
+        assert_eq!(once.last_notes, again.last_notes, "seed {seed}");
+    }
+}
+
+/// A check that cannot fail proves nothing: each rule is broken on purpose, and must be missed.
+#[test]
+fn each_broken_rule_is_caught() {
+    let sabotages = [
+        (Sabotage::IgnoresTheFence, &[Promise::Table, Promise::OnceAtMost, Promise::Acknowledged][..]),
+        (Sabotage::IgnoresTheTerm, &[Promise::Lease]),
+        (Sabotage::FiresAgain, &[Promise::Ledger]),
+        (Sabotage::DropsOmissions, &[Promise::Ledger]),
+        (Sabotage::AcknowledgesTooSoon, &[Promise::Acknowledged]),
+        (Sabotage::RunsARepeatedPush, &[Promise::OnceAtMost]),
+    ];
+    for (sabotage, breaks) in sabotages {
+        let caught = (0..SEEDS).find_map(|seed| {
+            let story = live_through(seed, sabotage, false);
+            let found = story.violations.into_iter().find(|violation| breaks.contains(&violation.of))?;
+            Some((seed, found))
+        });
+        let (seed, found) = caught.unwrap_or_else(|| panic!("{sabotage:?} went unnoticed through {SEEDS} worlds"));
+        println!("{sabotage:?}: seed {seed}: {:?}: {}", found.of, found.what);
+    }
+}

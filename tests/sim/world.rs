@@ -1,0 +1,622 @@
+//! One simulated world: nodes, executors, people and a store in one process, and what befalls them.
+//!
+//! A seed decides everything. A world first lives through its troubles; then they end, whoever was
+//! down comes back, people stop all jobs, and the checks look at what is left.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use campanile_coord::LocalCoord;
+use campanile_engine::logs::{LogLine, LogPage, Logs};
+use campanile_engine::roster::Roster;
+use campanile_engine::{Desk, Dice, Node, Shared, ledger};
+use campanile_model::instance::InstanceState;
+use campanile_model::job::JobSpec;
+use campanile_model::request::{Ask, Person, Role, SaveJob};
+use campanile_model::schedule::Zones;
+use campanile_model::{Fault, InstanceId, JobId, TaskId, Timestamp};
+use serde_json::{Value, json};
+
+use crate::checks::{self, Promise, Violation};
+use crate::executor::{Diary, Executor, Script};
+use crate::faults::{Forecast, Weather};
+use crate::link::{Network, Wires};
+use crate::memory_store::{BrokenPromises, MemoryStore};
+use crate::runtime::{Hands, Luck, MachineClock, Runtime, TaskNo};
+
+/// 2026-11-21T00:00:00Z
+const A_MORNING: i64 = 1_795_219_200_000;
+
+/// Between two looks at what must always hold.
+const LOOK_EVERY_MS: i64 = 10_000;
+
+/// Once all is calm the world gets so long to come to rest.
+const REST_WITHIN_MS: i64 = 1_200_000;
+
+/// A rule that the simulation breaks on purpose, in its own parts, to show that it would notice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sabotage {
+    #[default]
+    None,
+    /// The store writes a step whatever fence its task shows.
+    IgnoresTheFence,
+    /// The store accepts a write under any term.
+    IgnoresTheTerm,
+    /// A launch neither moves `fired_through` nor minds that the firing exists.
+    FiresAgain,
+    /// A launch drops what it omitted.
+    DropsOmissions,
+    /// The link acknowledges ends before they are committed.
+    AcknowledgesTooSoon,
+    /// Executors start an attempt whenever it is pushed.
+    RunsARepeatedPush,
+}
+
+/// What became of a world.
+pub struct Story {
+    pub violations: Vec<Violation>,
+    pub last_notes: Vec<String>,
+    pub instances: usize,
+    pub attempts: usize,
+    pub terms: u64,
+}
+
+/// Runs a world from its seed to its rest; it ends early where a promise is broken.
+pub fn live_through(seed: u64, sabotage: Sabotage, aloud: bool) -> Story {
+    let mut luck = Luck::new(seed, "world");
+    let start = A_MORNING + luck.between(0, 86_400_000);
+    let mut runtime = Runtime::new(seed, start, aloud);
+    let world = World::draw(seed, sabotage, &runtime.hands(), &mut luck);
+    let outcome = world.clone().run(&mut runtime, &mut luck);
+    let violations = outcome.err().unwrap_or_default();
+    let stored = world.store.stored();
+    Story {
+        violations,
+        last_notes: runtime.hands().last_notes(),
+        instances: stored.instances.len(),
+        attempts: world.diary.entries().len(),
+        terms: stored.leases.values().map(|lease| lease.term).max().unwrap_or(0),
+    }
+}
+
+type Outcome = Result<(), Vec<Violation>>;
+
+/// The place of a node: its lives follow one another here.
+struct NodePlace {
+    name: String,
+    clock: MachineClock,
+    weather: Arc<Mutex<Weather>>,
+    lives: AtomicU64,
+    task: Mutex<Option<TaskNo>>,
+}
+
+struct ExecutorPlace {
+    executor: Executor,
+    lives: AtomicU64,
+    task: Mutex<Option<TaskNo>>,
+}
+
+struct World {
+    seed: u64,
+    hands: Hands,
+    store: MemoryStore,
+    network: Network,
+    zones: Arc<Zones>,
+    diary: Diary,
+    nodes: Vec<NodePlace>,
+    executors: Vec<ExecutorPlace>,
+    people: Desk,
+    jobs: Vec<JobSpec>,
+    /// Set when the troubles are over.
+    calm: Mutex<bool>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("nobody panics while holding it")
+}
+
+/// Does something when it is dropped: what is cut off when a process dies.
+struct OnEnd<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for OnEnd<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+struct NoLogs;
+
+#[async_trait]
+impl Logs for NoLogs {
+    async fn append(&self, _task: TaskId, _attempt: u32, _lines: &[LogLine]) {}
+
+    async fn read(&self, _task: TaskId, _attempt: u32, _from: i64, _limit: usize) -> Result<LogPage, Fault> {
+        Ok(LogPage::default())
+    }
+
+    async fn attempts(&self, _task: TaskId) -> Result<Vec<u32>, Fault> {
+        Ok(Vec::new())
+    }
+
+    async fn remove(&self, _tasks: &[TaskId]) {}
+
+    async fn purge(&self, _before: Timestamp, _most_bytes: u64) {}
+}
+
+impl World {
+    fn draw(seed: u64, sabotage: Sabotage, hands: &Hands, luck: &mut Luck) -> Arc<World> {
+        let store = MemoryStore::new();
+        store.stored().broken = BrokenPromises {
+            fence: sabotage == Sabotage::IgnoresTheFence,
+            term: sabotage == Sabotage::IgnoresTheTerm,
+            once: sabotage == Sabotage::FiresAgain,
+            omissions: sabotage == Sabotage::DropsOmissions,
+        };
+        let network = Network::new(hands, Luck::new(seed, "network"), sabotage == Sabotage::AcknowledgesTooSoon);
+        let diary = Diary::default();
+        let script = Script {
+            runs_a_repeated_push: sabotage == Sabotage::RunsARepeatedPush,
+            transient: luck.one_of(&[0, 50, 200]),
+            business: luck.one_of(&[0, 30]),
+            system: luck.one_of(&[0, 30]),
+            hands_back: luck.one_of(&[0, 30, 150]),
+            long: luck.one_of(&[0, 50]),
+            ignores_cancel: luck.one_of(&[0, 100]),
+            longest_run_ms: luck.one_of(&[100, 800, 2500]),
+        };
+        let nodes = (0..luck.between(1, 3))
+            .map(|n| NodePlace {
+                name: format!("node-{n}"),
+                clock: MachineClock::new(hands),
+                weather: Arc::new(Mutex::new(Weather::CALM)),
+                lives: AtomicU64::new(0),
+                task: Mutex::new(None),
+            })
+            .collect();
+        let executors = (0..luck.between(1, 4))
+            .map(|n| {
+                let processors: &[&str] = luck.one_of(&[&["alpha", "beta"][..], &["alpha", "beta"], &["alpha"]]);
+                let executor = Executor {
+                    group: "local".to_owned(),
+                    name: format!("hand-{n}"),
+                    processors: processors.iter().map(|name| (*name).to_owned()).collect(),
+                    capacity: u32::try_from(luck.between(1, 4)).unwrap_or(1),
+                    queue: u32::try_from(luck.between(0, 3)).unwrap_or(0),
+                    hands: hands.clone(),
+                    network: network.clone(),
+                    diary: diary.clone(),
+                    script: Arc::new(Mutex::new(script)),
+                };
+                ExecutorPlace { executor, lives: AtomicU64::new(0), task: Mutex::new(None) }
+            })
+            .collect();
+        let people = Desk {
+            store: Arc::new(store.clone()),
+            coord: Arc::new(LocalCoord::default()),
+            clock: Arc::new(MachineClock::new(hands)),
+            dice: Arc::new(Dice::seeded(luck.number())),
+        };
+        let jobs = (0..luck.between(2, 6)).map(|n| draw_job(luck, &format!("job-{n}"), hands.now())).collect();
+        Arc::new(World {
+            seed,
+            hands: hands.clone(),
+            store,
+            network,
+            zones: zones(),
+            diary,
+            nodes,
+            executors,
+            people,
+            jobs,
+            calm: Mutex::new(false),
+        })
+    }
+
+    fn run(self: Arc<World>, runtime: &mut Runtime, luck: &mut Luck) -> Outcome {
+        for place in 0..self.nodes.len() {
+            self.start_node(place);
+        }
+        for place in 0..self.executors.len() {
+            self.start_executor(place);
+        }
+        let start = self.hands.now();
+        let calm_at = start + luck.between(20_000, 120_000);
+        self.hands.spawn("people", self.clone().be_people(Luck::new(self.seed, "people"), calm_at));
+        for n in 0..luck.between(1, 2) {
+            let luck = Luck::new(self.seed, &format!("trouble {n}"));
+            self.hands.spawn(format!("trouble {n}"), self.clone().make_trouble(luck, calm_at));
+        }
+        self.pass_time(runtime, calm_at)?;
+
+        self.hands.note(|| "all is calm".to_owned());
+        self.calm_down();
+        self.pass_time(runtime, self.hands.now() + 25_000)?;
+        let look = || checks::sleepers(&self.store.stored(), Timestamp::from_millis(self.hands.now()));
+        let dozing = look();
+        self.pass_time(runtime, self.hands.now() + 3000)?;
+        let asleep = look().into_iter().filter(|(job, _)| dozing.contains_key(job));
+        let asleep: Vec<Violation> = asleep.map(|(_, what)| Violation { of: Promise::NothingStuck, what }).collect();
+        if !asleep.is_empty() {
+            return Err(asleep);
+        }
+
+        self.hands.spawn("people go home", self.clone().stop_everything());
+        let rest_by = self.hands.now() + REST_WITHIN_MS;
+        loop {
+            self.pass_time(runtime, self.hands.now() + LOOK_EVERY_MS)?;
+            let at_rest = self.all_jobs_are_paused() && checks::unfinished(&self.store.stored()).is_empty();
+            if at_rest || self.hands.now() >= rest_by {
+                break;
+            }
+        }
+        // What is acknowledged last is still on its way.
+        self.pass_time(runtime, self.hands.now() + LOOK_EVERY_MS)?;
+        let mut found = checks::at_rest(&self.store.stored(), &self.diary.entries());
+        found.extend(self.ask_the_ledger(runtime)?);
+        if found.is_empty() { Ok(()) } else { Err(found) }
+    }
+
+    /// Lets the world go on, and looks at it from time to time.
+    fn pass_time(&self, runtime: &mut Runtime, until: i64) -> Outcome {
+        loop {
+            let next = (self.hands.now() + LOOK_EVERY_MS).min(until);
+            runtime.run_until(next).map_err(|spins| {
+                let what = format!("'{}' spins", spins.task);
+                vec![Violation { of: Promise::TimePasses, what }]
+            })?;
+            let found = checks::always(&self.store.stored(), &self.diary.entries());
+            if !found.is_empty() {
+                return Err(found);
+            }
+            if self.hands.now() >= until {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The check that the product itself makes must find nothing either.
+    fn ask_the_ledger(&self, runtime: &mut Runtime) -> Result<Vec<Violation>, Vec<Violation>> {
+        let told = Arc::new(Mutex::new(None));
+        let (store, zones, answer) = (self.store.clone(), self.zones.clone(), told.clone());
+        self.hands.spawn("ledger", async move {
+            *locked(&answer) = Some(ledger::check_all(&store, &zones).await);
+        });
+        self.pass_time(runtime, self.hands.now() + 1)?;
+        let report = locked(&told).take().expect("the store answers at once").expect("the store has no faults");
+        let told = report.findings.into_iter().map(|finding| Violation {
+            of: Promise::Ledger,
+            what: format!("the product's own check: {} {:?} {}", finding.job, finding.at, finding.words.en),
+        });
+        Ok(told.collect())
+    }
+
+    // ------------------------------------------------------------- coming and going
+
+    fn start_node(&self, place: usize) {
+        let node = &self.nodes[place];
+        let mut task = locked(&node.task);
+        if task.is_some_and(|task| !self.hands.is_gone(task)) {
+            return;
+        }
+        let life = node.lives.fetch_add(1, Ordering::Relaxed);
+        let name = node.name.clone();
+        let luck = |of: &str| Luck::new(self.seed, &format!("{name} {life} {of}"));
+        let forecast = Forecast::new(&self.hands, &name, luck("store"), node.weather.clone());
+        let shared = Shared {
+            node: name.clone(),
+            store: Arc::new(self.store.connect(Arc::new(forecast))),
+            coord: Arc::new(LocalCoord::default()),
+            clock: Arc::new(node.clock.clone()),
+            dice: Arc::new(Dice::seeded(luck("dice").number())),
+            link: self.network.node_up(&name),
+            logs: Arc::new(NoLogs),
+            events: Arc::default(),
+            zones: self.zones.clone(),
+            roster: Roster::default(),
+            trouble: Mutex::new(None),
+        };
+        self.hands.note(|| format!("{name} starts (life {life})"));
+        let network = self.network.clone();
+        let its_name = name.clone();
+        *task = Some(self.hands.spawn(name, async move {
+            let _cut = OnEnd(move || network.node_down(&its_name));
+            let node = Node::new(shared);
+            match node.run().await {}
+        }));
+    }
+
+    fn node_task(&self, place: usize) -> Option<TaskNo> {
+        locked(&self.nodes[place].task).filter(|task| !self.hands.is_gone(*task))
+    }
+
+    fn start_executor(&self, place: usize) {
+        let at = &self.executors[place];
+        let mut task = locked(&at.task);
+        if task.is_some_and(|task| !self.hands.is_gone(task)) {
+            return;
+        }
+        let life = at.lives.fetch_add(1, Ordering::Relaxed);
+        let name = at.executor.name.clone();
+        let boot = format!("{name}#{life}");
+        self.hands.note(|| format!("{boot} starts"));
+        let luck = Luck::new(self.seed, &boot);
+        let (executor, network, its_name) = (at.executor.clone(), self.network.clone(), name.clone());
+        *task = Some(self.hands.spawn(name, async move {
+            let _cut = OnEnd(move || network.executor_down(&its_name));
+            executor.live(boot, luck).await;
+        }));
+    }
+
+    fn executor_task(&self, place: usize) -> Option<TaskNo> {
+        locked(&self.executors[place].task).filter(|task| !self.hands.is_gone(*task))
+    }
+
+    fn is_calm(&self) -> bool {
+        *locked(&self.calm)
+    }
+
+    /// Everything that troubled the world ends, and whoever is down comes back.
+    fn calm_down(&self) {
+        *locked(&self.calm) = true;
+        self.network.set_wires(Wires::CALM);
+        for place in 0..self.nodes.len() {
+            *locked(&self.nodes[place].weather) = Weather::CALM;
+            self.nodes[place].clock.set_offset(0);
+            self.start_node(place);
+        }
+        for (place, at) in self.executors.iter().enumerate() {
+            self.network.cut_off(&at.executor.name, 0);
+            let mut script = locked(&at.executor.script);
+            *script = Script { runs_a_repeated_push: script.runs_a_repeated_push, ..Script::CALM };
+            drop(script);
+            self.start_executor(place);
+        }
+    }
+
+    // ------------------------------------------------------------------- troubles
+
+    async fn make_trouble(self: Arc<World>, mut luck: Luck, calm_at: i64) {
+        loop {
+            self.hands.sleep(luck.between(200, 9000)).await;
+            if self.hands.now() >= calm_at {
+                return;
+            }
+            self.trouble(&mut luck, calm_at);
+        }
+    }
+
+    fn trouble(self: &Arc<World>, luck: &mut Luck, calm_at: i64) {
+        let node = luck.index(self.nodes.len());
+        let hand = luck.index(self.executors.len());
+        let now = self.hands.now();
+        match luck.index(13) {
+            0..=2 => {
+                // At whatever await it stands after so many polls.
+                let Some(task) = self.node_task(node) else { return };
+                let polls = u32::try_from(luck.between(1, 600)).unwrap_or(1);
+                let name = self.nodes[node].name.clone();
+                self.hands.note(|| format!("{name} will die after {polls} polls"));
+                self.hands.kill_after(task, polls);
+                let world = self.clone();
+                let away = luck.between(1000, 15_000);
+                self.hands.spawn("restart", async move {
+                    world.hands.sleep(away).await;
+                    world.hands.kill(task);
+                    world.hands.step_aside().await;
+                    world.start_node(node);
+                });
+            }
+            3 => {
+                let Some(task) = self.node_task(node) else { return };
+                let until = (now + luck.one_of(&[500, 2500, 4000, 12_000])).min(calm_at);
+                self.hands.note(|| format!("{} stands still for {} ms", self.nodes[node].name, until - now));
+                self.hands.pause(task, until);
+            }
+            4 => {
+                let sizes: &[i64] = &[50, 1500, 5000, 30_000, 30_000, 600_000];
+                let size = luck.one_of(sizes);
+                let offset = luck.between(-size, size);
+                self.hands.note(|| format!("{}'s clock is {offset} ms ahead", self.nodes[node].name));
+                self.nodes[node].clock.set_offset(offset);
+            }
+            5 | 6 => {
+                let weather = Weather {
+                    slowest_ms: luck.one_of(&[0, 5, 80, 1500]),
+                    fails_before: luck.one_of(&[0, 20, 300]),
+                    fails_after: luck.one_of(&[0, 20, 200]),
+                };
+                self.hands.note(|| format!("{}'s store: {weather:?}", self.nodes[node].name));
+                *locked(&self.nodes[node].weather) = weather;
+                let world = self.clone();
+                let lasts = luck.between(500, 10_000);
+                self.hands.spawn("clearing", async move {
+                    world.hands.sleep(lasts).await;
+                    *locked(&world.nodes[node].weather) = Weather::CALM;
+                });
+            }
+            7 => {
+                let lasts = luck.one_of(&[0, 300, 2000, 5000, 15_000]);
+                let name = &self.executors[hand].executor.name;
+                self.hands.note(|| format!("{name} is cut off for {lasts} ms"));
+                self.network.cut_off(name, (now + lasts).min(calm_at));
+            }
+            8 => {
+                let wires = Wires {
+                    slowest_ms: luck.one_of(&[3, 40, 900]),
+                    repeats: luck.one_of(&[0, 100, 500]),
+                    breaks: luck.one_of(&[0, 5, 40]),
+                };
+                self.hands.note(|| format!("{wires:?}"));
+                self.network.set_wires(wires);
+            }
+            9 | 10 => {
+                let Some(task) = self.executor_task(hand) else { return };
+                let away = luck.one_of(&[10, 500, 2500, 8000, 30_000]);
+                self.hands.note(|| format!("{} dies", self.executors[hand].executor.name));
+                self.hands.kill(task);
+                let world = self.clone();
+                self.hands.spawn("restart", async move {
+                    world.hands.sleep(away).await;
+                    world.start_executor(hand);
+                });
+            }
+            11 => {
+                let Some(task) = self.executor_task(hand) else { return };
+                let until = (now + luck.one_of(&[800, 2900, 3100, 8000, 20_000])).min(calm_at);
+                self.hands.note(|| format!("{} freezes for {} ms", self.executors[hand].executor.name, until - now));
+                self.hands.pause(task, until);
+            }
+            _ => {
+                // The machine sleeps with everyone on it.
+                let until = (now + luck.one_of(&[5000, 20_000, 70_000])).min(calm_at);
+                self.hands.note(|| format!("everything sleeps for {} ms", until - now));
+                let nodes = (0..self.nodes.len()).filter_map(|place| self.node_task(place));
+                let hands = (0..self.executors.len()).filter_map(|place| self.executor_task(place));
+                for task in nodes.chain(hands) {
+                    self.hands.pause(task, until);
+                }
+            }
+        }
+    }
+
+    // --------------------------------------------------------------------- people
+
+    async fn be_people(self: Arc<World>, mut luck: Luck, calm_at: i64) {
+        for spec in &self.jobs {
+            self.ask(Ask::SaveJobs { jobs: vec![SaveJob { spec: spec.clone(), job: None, seen_version: None }] }).await;
+            self.hands.sleep(luck.between(0, 1500)).await;
+        }
+        while self.hands.now() < calm_at {
+            self.hands.sleep(luck.between(100, 6000)).await;
+            if let Some(ask) = self.draw_wish(&mut luck) {
+                self.ask(ask).await;
+            }
+        }
+    }
+
+    async fn ask(&self, ask: Ask) {
+        self.hands.note(|| format!("people ask: {}", brief_ask(&ask)));
+        let answer = self.people.ask(&mei(), ask, Duration::from_secs(5)).await;
+        self.hands.note(|| match answer {
+            Ok(done) => format!("people are told: {} changed", done.changed),
+            Err(fault) => format!("people are told: {}", fault.message.en),
+        });
+    }
+
+    fn draw_wish(&self, luck: &mut Luck) -> Option<Ask> {
+        let stored = self.store.stored();
+        let jobs: Vec<JobId> = stored.jobs.iter().filter(|(_, row)| !row.removed).map(|(id, _)| *id).collect();
+        if jobs.is_empty() {
+            return None;
+        }
+        let job = luck.one_of(&jobs);
+        let in_state = |luck: &mut Luck, is: fn(InstanceState) -> bool| -> Option<InstanceId> {
+            let found: Vec<InstanceId> = stored
+                .instances_in_order()
+                .into_iter()
+                .rev()
+                .filter(|instance| is(instance.state))
+                .map(|instance| instance.id)
+                .take(8)
+                .collect();
+            if found.is_empty() { None } else { Some(luck.one_of(&found)) }
+        };
+        let ask = match luck.index(12) {
+            0..=2 => Ask::RunJobs { jobs: vec![job], parameters: None, beside: luck.chance(300), repeats: None },
+            3 | 4 => Ask::CancelInstance { instance: in_state(luck, |state| !state.is_final())? },
+            5 => Ask::RetryInstance {
+                instance: in_state(luck, |state| matches!(state, InstanceState::Failed | InstanceState::Cancelled))?,
+            },
+            6 => Ask::PauseJobs { jobs: vec![job] },
+            7 => Ask::ResumeJobs { jobs },
+            8 => Ask::Hold { reason: "a look at the database".to_owned() },
+            9 => Ask::Release,
+            10 if luck.chance(150) => Ask::RemoveJobs { jobs: vec![job] },
+            _ => {
+                let row = &stored.jobs[&job].job;
+                let spec = draw_job(luck, &row.spec.name, self.hands.now());
+                Ask::SaveJobs { jobs: vec![SaveJob { spec, job: Some(job), seen_version: Some(row.version) }] }
+            }
+        };
+        Some(ask)
+    }
+
+    /// Lifts the hold and pauses every job, however often it takes.
+    async fn stop_everything(self: Arc<World>) {
+        self.ask(Ask::Release).await;
+        while !self.all_jobs_are_paused() {
+            let jobs = self.store.stored().jobs.iter().filter(|(_, row)| !row.removed).map(|(id, _)| *id).collect();
+            self.ask(Ask::PauseJobs { jobs }).await;
+        }
+    }
+
+    fn all_jobs_are_paused(&self) -> bool {
+        self.is_calm() && self.store.stored().jobs.values().all(|row| row.removed || row.job.paused)
+    }
+}
+
+fn mei() -> Person {
+    Person { name: "mei".to_owned(), role: Role::Admin }
+}
+
+fn brief_ask(ask: &Ask) -> String {
+    match ask {
+        Ask::SaveJobs { jobs } => {
+            let saved: Vec<String> =
+                jobs.iter().map(|save| format!("{} as {:?}", save.spec.name, save.spec.schedule)).collect();
+            format!("save {}", saved.join(", "))
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+/// Bundled zone data is the same for all worlds.
+fn zones() -> Arc<Zones> {
+    static ZONES: std::sync::OnceLock<Arc<Zones>> = std::sync::OnceLock::new();
+    ZONES.get_or_init(|| Arc::new(Zones::bundled())).clone()
+}
+
+/// A job of any kind that works, with policies of any kind.
+fn draw_job(luck: &mut Luck, name: &str, now: i64) -> JobSpec {
+    let every = luck.one_of(&[1, 2, 3, 5, 10]);
+    let soon = now + luck.between(2000, 40_000);
+    let schedule: Value = match luck.index(8) {
+        0 | 1 => json!({
+            "kind": "cron", "dialect": "seconds", "timeZone": "UTC",
+            "expression": format!("*/{every} * * * * *"),
+        }),
+        2 => json!({
+            "kind": "cron", "dialect": "seconds", "timeZone": "UTC",
+            "expression": format!("{} * * * * *", luck.between(0, 59)),
+        }),
+        3 => json!({"kind": "fixedRate", "everySeconds": every, "startTime": luck.one_of(&[Value::Null, json!(soon)])}),
+        4 => json!({"kind": "fixedDelay", "everySeconds": every}),
+        5 => json!({"kind": "once", "at": soon}),
+        6 => json!({
+            "kind": "repeat", "timeZone": "UTC", "startTime": luck.one_of(&[soon, soon - 3_600_000]),
+            "repeatLevel": luck.one_of(&["hour", "day"]), "repeatInterval": 1,
+        }),
+        _ => json!({"kind": "manual"}),
+    };
+    let document = json!({
+        "name": name,
+        "schedule": schedule,
+        "processor": luck.one_of(&["alpha", "alpha", "beta"]),
+        "overlap": luck.one_of(&["allow", "skip", "queue", "replace"]),
+        "misfire": {
+            "policy": luck.one_of(&["skip", "fireOnce", "catchUp"]),
+            "graceSeconds": luck.one_of(&[1, 5, 60]),
+            "max": luck.between(1, 5),
+        },
+        "route": luck.one_of(&["leastLoaded", "roundRobin", "random"]),
+        "priority": luck.one_of(&["immediate", "high", "normal", "low"]),
+        "timeoutSeconds": luck.one_of(&[Value::Null, json!(1), json!(4)]),
+        "overrun": luck.one_of(&["note", "kill"]),
+        "retry": {"retries": luck.between(0, 3), "baseSeconds": 0.5, "maxSeconds": 4.0, "multiplier": 2.0},
+        "readyTimeoutSeconds": luck.one_of(&[5, 20]),
+        "pushTimeoutSeconds": luck.one_of(&[2, 10]),
+    });
+    serde_json::from_value(document).expect("a document that a person could have written")
+}
