@@ -136,8 +136,20 @@ for (const shot of SHOTS.filter((each) => each.name.includes(process.env.SHOTS ?
       await shot.act?.(page);
       await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
       await page.screenshot({ path: `${OUT}/${shot.name}-${form.theme}-${form.lang}-${form.width}.png` });
+      await page.addScriptTag({ path: "node_modules/axe-core/axe.min.js" });
+      const barriers = await page.evaluate(async () => {
+        const { axe } = window as unknown as { axe: typeof import("axe-core") };
+        const { violations } = await axe.run({ resultTypes: ["violations"] });
+        return violations
+          .filter((each) => each.impact === "serious" || each.impact === "critical")
+          .map(
+            (each) =>
+              `${each.id}: ${each.nodes.map((node) => `${node.target.join(" ")} ${node.failureSummary ?? ""}`).join(" | ")}`,
+          );
+      });
       await context.close();
       expect(troubles).toEqual([]);
+      expect(barriers).toEqual([]);
     });
   }
 }

@@ -34,7 +34,6 @@ export function Rail({ badges }: { badges: Partial<Record<string, ReactNode>> })
             <Link
               to={entry.to}
               activeOptions={{ exact: entry.to === "/", includeSearch: false }}
-              aria-label={name}
               title={railShut ? name : undefined}
               className={cx(
                 "relative flex h-8 items-center gap-2.5 rounded-md pr-2 pl-2.5 outline-none transition-colors duration-100",
@@ -43,7 +42,7 @@ export function Rail({ badges }: { badges: Partial<Record<string, ReactNode>> })
               )}
             >
               <Icon size={16} strokeWidth={1.9} />
-              {!railShut && <span className="min-w-0 flex-1 truncate">{name}</span>}
+              <span className={railShut ? "sr-only" : "min-w-0 flex-1 truncate"}>{name}</span>
               {badges[entry.name] && (
                 <span className={cx(railShut && "absolute top-0.5 right-0.5 scale-90")}>{badges[entry.name]}</span>
               )}

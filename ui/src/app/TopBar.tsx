@@ -32,7 +32,6 @@ export function TopBar({
       <div className="flex min-w-0 flex-1 justify-center">
         <Pressable
           onPress={onSearch}
-          aria-label={w.palette}
           className="flex h-7 w-full min-w-24 max-w-90 items-center gap-2 rounded-md bg-sunken px-2.5 text-ink-3 text-xs outline-none ring-1 ring-line ring-inset hover:bg-hover hover:text-ink-2 focus-visible:outline-2 focus-visible:outline-focus"
         >
           <Search size={14} className="shrink-0" />

@@ -53,6 +53,7 @@ export interface Outcome {
 export function OutcomeStrip({ outcomes, most = 14 }: { outcomes: readonly Outcome[]; most?: number }) {
   const w = useWords(stateWords);
   const shown = outcomes.slice(-most);
+  if (shown.length === 0) return null;
   const label = shown.map((each) => w.instance[instanceState(each.state)]).join(", ");
   return (
     <svg width={most * 6} height={16} role="img" aria-label={label} className="shrink-0">
@@ -128,7 +129,7 @@ export function JobName({
       title={tenant ? `${tenant} / ${name}` : name}
     >
       <span className={cx("truncate font-medium", paused && "text-ink-3")}>{name}</span>
-      {tenant && <span className="shrink-0 text-ink-3 text-xs">{tenant}</span>}
+      {tenant && <span className="max-w-[45%] shrink truncate text-ink-3 text-xs">{tenant}</span>}
     </span>
   );
 }

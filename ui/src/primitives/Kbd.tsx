@@ -30,7 +30,7 @@ export function Kbd({ keys, on = "surface" }: { keys: string; on?: "surface" | "
           key={i}
           className={cx(
             "inline-flex h-4 min-w-4 items-center justify-center rounded-xs px-1 font-sans text-[10.5px] leading-none",
-            on === "accent" ? "bg-on-accent/18 text-on-accent" : "border border-line bg-sunken text-ink-3",
+            on === "accent" ? "bg-[oklch(0_0_0/0.2)] text-on-accent" : "border border-line bg-sunken text-ink-3",
           )}
         >
           {cap}

@@ -409,7 +409,7 @@ function Form({ job, version, first, node, onReload }: FormProps) {
               {check.data?.preview ? said(check.data.preview.words) : <span className="font-normal text-ink-3">—</span>}
             </div>
           </div>
-          <div className="min-h-0 flex-1 overflow-y-auto px-4 py-2">
+          <div tabIndex={0} className="min-h-0 flex-1 overflow-y-auto px-4 py-2">
             <Answer of={check} skeleton={<Skeleton className="h-40 w-full" />}>
               {(data) =>
                 data.preview ? (

@@ -124,7 +124,7 @@ export function JobsView() {
     {
       id: "tags",
       head: w.columns.tags,
-      atLeast: 760,
+      atLeast: 900,
       width: "minmax(80px, 0.8fr)",
       cell: (row) => (
         <span className="flex min-w-0 items-center gap-1">
