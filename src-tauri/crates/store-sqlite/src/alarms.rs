@@ -95,7 +95,9 @@ impl AlarmStore for SqliteStore {
         let found = self
             .read()
             .await?
-            .rows(sql("SELECT * FROM alarms WHERE state IN ('firing', 'acknowledged') ORDER BY seq"))
+            .rows(sql(
+                "SELECT * FROM alarms INDEXED BY alarms_open WHERE state IN ('firing', 'acknowledged') ORDER BY seq",
+            ))
             .await?;
         rows::all(&found, rows::alarm)
     }

@@ -34,12 +34,14 @@ impl Archive for SqliteStore {
         let mut line = self.snapshot().await?;
         let mut text = format!("SELECT * FROM jobs WHERE removed = 0 {}", job_conditions(filter));
         if cursor.is_some() {
+            // The first condition finds the place in the index, the second the row.
+            text.push_str(" AND name COLLATE NOCASE >= (SELECT name FROM jobs WHERE seq = ?)");
             text.push_str(" AND (name COLLATE NOCASE, seq) > (SELECT name, seq FROM jobs WHERE seq = ?)");
         }
         text.push_str(" ORDER BY name COLLATE NOCASE, seq LIMIT ?");
         let mut statement = bound_to_jobs(composed(text), filter);
         if let Some(cursor) = cursor {
-            statement = statement.bind(cursor);
+            statement = statement.bind(cursor).bind(cursor);
         }
         let found = line.rows(statement.bind(limit(most.saturating_add(1)))).await?;
         let (found, next) = cut(found, most, |row| row.int("seq"))?;

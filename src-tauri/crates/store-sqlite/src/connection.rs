@@ -18,11 +18,15 @@ use crate::{SqliteStore, error};
 pub(crate) type Statement = Query<'static, Sqlite, SqliteArguments>;
 
 pub(crate) fn sql(text: &'static str) -> Statement {
+    #[cfg(test)]
+    crate::plans::note(text);
     sqlx::query(text)
 }
 
 /// For statements put together from literals; what a person wrote is always bound.
 pub(crate) fn composed(text: String) -> Statement {
+    #[cfg(test)]
+    crate::plans::note(&text);
     sqlx::query(AssertSqlSafe(text))
 }
 

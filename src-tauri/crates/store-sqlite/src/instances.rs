@@ -115,9 +115,10 @@ impl InstanceStore for SqliteStore {
             .read()
             .await?
             .rows(
-                sql("SELECT * FROM instances i WHERE state = 'waiting' AND assigned_at IS NULL
+                sql("SELECT * FROM instances i INDEXED BY instances_unassigned
+                     WHERE state = 'waiting' AND assigned_at IS NULL
                          AND (beside = 1
-                              OR seq = (SELECT seq FROM instances
+                              OR seq = (SELECT seq FROM instances INDEXED BY instances_unfinished
                                         WHERE job = i.job AND state IN ('waiting', 'running') ORDER BY seq LIMIT 1))
                      ORDER BY seq LIMIT ?")
                 .bind(limit(most)),
@@ -131,7 +132,7 @@ impl InstanceStore for SqliteStore {
             .read()
             .await?
             .rows(
-                sql("SELECT * FROM instances i WHERE state = 'waiting' AND replaces = 1
+                sql("SELECT * FROM instances i INDEXED BY instances_replacing WHERE state = 'waiting' AND replaces = 1
                          AND seq = (SELECT max(seq) FROM instances
                                     WHERE job = i.job AND state = 'waiting' AND replaces = 1)
                          AND EXISTS (SELECT 1 FROM instances
@@ -149,7 +150,7 @@ impl InstanceStore for SqliteStore {
             .rows(
                 sql("SELECT seq, id FROM instances
                      WHERE id IN (SELECT unhex(value) FROM json_each(?))
-                         AND state = 'waiting' AND assigned_at IS NULL")
+                         AND +state = 'waiting' AND assigned_at IS NULL")
                 .bind(hexes(assignments.iter().map(|assignment| assignment.instance))),
             )
             .await?;
@@ -211,7 +212,7 @@ impl InstanceStore for SqliteStore {
             .read()
             .await?
             .rows(
-                sql("SELECT job, id, state FROM instances
+                sql("SELECT job, id, state FROM instances INDEXED BY instances_unfinished
                      WHERE job IN (SELECT unhex(value) FROM json_each(?)) AND state IN ('waiting', 'running')
                      ORDER BY seq")
                 .bind(hexes(jobs.iter().copied())),

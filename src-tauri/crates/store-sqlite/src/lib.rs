@@ -13,6 +13,8 @@ mod error;
 mod instances;
 mod jobs;
 mod leases;
+#[cfg(test)]
+mod plans;
 mod requests;
 mod rows;
 mod settings;

@@ -1,4 +1,7 @@
 //! Tasks: found by what is to be done with them, and moved on by steps.
+//!
+//! What the engine looks for has an index of its own, which holds nothing else. The statements name it: left to
+//! itself SQLite prefers the one over all states that the pages go by, and then sorts what it found.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -71,7 +74,7 @@ impl TaskStore for SqliteStore {
             .read()
             .await?
             .rows(
-                sql("SELECT * FROM tasks WHERE state = 100 AND due_at <= ? ORDER BY due_at, seq LIMIT ?")
+                sql("SELECT * FROM tasks INDEXED BY tasks_waiting WHERE state = 100 AND due_at <= ? ORDER BY due_at, seq LIMIT ?")
                     .bind(now.millis())
                     .bind(limit(most)),
             )
@@ -83,7 +86,9 @@ impl TaskStore for SqliteStore {
         let row = self
             .read()
             .await?
-            .row(sql("SELECT due_at FROM tasks WHERE state = 100 ORDER BY due_at, seq LIMIT 1"))
+            .row(sql(
+                "SELECT due_at FROM tasks INDEXED BY tasks_waiting WHERE state = 100 ORDER BY due_at, seq LIMIT 1",
+            ))
             .await?;
         row.map(|row| row.time("due_at")).transpose()
     }
@@ -99,7 +104,7 @@ impl TaskStore for SqliteStore {
                 sql("SELECT t.* FROM (SELECT DISTINCT value ->> 0 AS grp, value ->> 1 AS processor
                                       FROM jsonb_each(?1)) AS p
                      CROSS JOIN tasks t
-                     WHERE t.seq IN (SELECT seq FROM tasks
+                     WHERE t.seq IN (SELECT seq FROM tasks INDEXED BY tasks_ready
                                      WHERE state = 101 AND grp = p.grp AND processor = p.processor
                                      ORDER BY lane, ready_at, seq LIMIT ?2)
                      ORDER BY t.lane, t.ready_at, t.seq LIMIT ?2")
@@ -116,11 +121,11 @@ impl TaskStore for SqliteStore {
             .read()
             .await?
             .rows(sql("WITH RECURSIVE pair (grp, processor) AS (
-                           SELECT * FROM (SELECT grp, processor FROM tasks WHERE state = 101
+                           SELECT * FROM (SELECT grp, processor FROM tasks INDEXED BY tasks_ready WHERE state = 101
                                           ORDER BY grp, processor LIMIT 1)
                            UNION ALL
                            SELECT t.grp, t.processor FROM pair CROSS JOIN tasks t
-                           WHERE t.seq = (SELECT seq FROM tasks
+                           WHERE t.seq = (SELECT seq FROM tasks INDEXED BY tasks_ready
                                           WHERE state = 101 AND (grp, processor) > (pair.grp, pair.processor)
                                           ORDER BY grp, processor LIMIT 1)
                        )
@@ -134,7 +139,7 @@ impl TaskStore for SqliteStore {
             .read()
             .await?
             .rows(
-                sql("SELECT * FROM tasks WHERE state IN (201, 202) AND deadline_at <= ?
+                sql("SELECT * FROM tasks INDEXED BY tasks_deadline WHERE state IN (201, 202) AND deadline_at <= ?
                      ORDER BY deadline_at, seq LIMIT ?")
                 .bind(now.millis())
                 .bind(limit(most)),
@@ -148,7 +153,7 @@ impl TaskStore for SqliteStore {
         let row = self
             .read()
             .await?
-            .row(sql("SELECT deadline_at FROM tasks WHERE state IN (201, 202) AND deadline_at IS NOT NULL
+            .row(sql("SELECT deadline_at FROM tasks INDEXED BY tasks_deadline WHERE state IN (201, 202) AND deadline_at IS NOT NULL
                       ORDER BY deadline_at, seq LIMIT 1"))
             .await?;
         row.map(|row| row.time("deadline_at")).transpose()
@@ -159,7 +164,7 @@ impl TaskStore for SqliteStore {
             .read()
             .await?
             .rows(
-                sql("SELECT * FROM tasks WHERE state IN (201, 202, 203) AND stop IS NOT NULL ORDER BY seq LIMIT ?")
+                sql("SELECT * FROM tasks INDEXED BY tasks_stopping WHERE state IN (201, 202, 203) AND stop IS NOT NULL ORDER BY seq LIMIT ?")
                     .bind(limit(most)),
             )
             .await?;
@@ -170,7 +175,7 @@ impl TaskStore for SqliteStore {
         let found = self
             .read()
             .await?
-            .rows(sql("SELECT DISTINCT executor_group, executor_name, executor_boot FROM tasks
+            .rows(sql("SELECT DISTINCT executor_group, executor_name, executor_boot FROM tasks INDEXED BY tasks_held
                        WHERE state IN (201, 202, 203) AND executor_name IS NOT NULL
                        ORDER BY executor_group, executor_name, executor_boot"))
             .await?;
@@ -182,7 +187,7 @@ impl TaskStore for SqliteStore {
             .read()
             .await?
             .rows(
-                sql("SELECT * FROM tasks WHERE state IN (201, 202, 203)
+                sql("SELECT * FROM tasks INDEXED BY tasks_held WHERE state IN (201, 202, 203)
                          AND executor_group = ? AND executor_name = ? AND executor_boot = ?
                      ORDER BY seq LIMIT ?")
                 .bind(executor.group.clone())
@@ -198,7 +203,7 @@ impl TaskStore for SqliteStore {
         let found = self
             .read()
             .await?
-            .rows(sql("SELECT lane, count(*) AS depth, min(ready_at) AS oldest FROM tasks WHERE state = 101
+            .rows(sql("SELECT lane, count(*) AS depth, min(ready_at) AS oldest FROM tasks INDEXED BY tasks_ready WHERE state = 101
                        GROUP BY lane"))
             .await?;
         let mut depths: Vec<LaneDepth> =

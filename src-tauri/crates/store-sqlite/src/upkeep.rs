@@ -46,7 +46,7 @@ impl UpkeepStore for SqliteStore {
         purged.others += write
             .execute(
                 sql("DELETE FROM alarms WHERE seq IN (
-                         SELECT seq FROM alarms WHERE state = 'resolved' AND resolved_at < ?
+                         SELECT seq FROM alarms INDEXED BY alarms_resolved WHERE state = 'resolved' AND resolved_at < ?
                          ORDER BY resolved_at LIMIT ?)")
                 .bind(purge.alarms_before.millis())
                 .bind(most),
