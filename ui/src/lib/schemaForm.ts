@@ -26,9 +26,12 @@ type Json = Record<string, unknown>;
 export function fieldsOf(schema: unknown): SchemaField[] {
   if (!isObject(schema) || !isObject(schema.properties)) return [];
   const required = Array.isArray(schema.required) ? schema.required : [];
-  return Object.entries(schema.properties).flatMap(([key, property]) =>
-    isObject(property) ? [fieldOf(key, property, required.includes(key))] : [],
-  );
+  // JSON keeps no order of its own: `x-order` is that of the form, and what it does not name follows.
+  const order: unknown[] = Array.isArray(schema["x-order"]) ? schema["x-order"] : [];
+  const place = (key: string) => (order.includes(key) ? order.indexOf(key) : order.length);
+  return Object.entries(schema.properties)
+    .sort(([one], [other]) => place(one) - place(other))
+    .flatMap(([key, property]) => (isObject(property) ? [fieldOf(key, property, required.includes(key))] : []));
 }
 
 function fieldOf(key: string, property: Json, required: boolean): SchemaField {
@@ -50,7 +53,11 @@ function fieldOf(key: string, property: Json, required: boolean): SchemaField {
 }
 
 function kindOf(property: Json): FieldKind {
-  const lines = property.format === "multiline" || property.format === "textarea" || property["x-multiline"] === true;
+  const lines =
+    property.format === "command" ||
+    property.format === "multiline" ||
+    property.format === "textarea" ||
+    property["x-multiline"] === true;
   switch (typeOf(property)) {
     case "string":
       return lines ? "lines" : "text";
