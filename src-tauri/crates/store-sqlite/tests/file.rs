@@ -1,5 +1,8 @@
 //! What can happen to the file and the disk that it lies on, and what is said then.
 
+// Also in the functions that the tests share.
+#![allow(clippy::unwrap_used)]
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -100,7 +103,7 @@ async fn a_damaged_page_is_reported_and_the_rest_still_answers() {
     bytes[page..page + 4096].fill(0xa5);
     fs::write(&path, bytes).unwrap();
     let store = SqliteStore::open(&path).await.expect("the schema is whole");
-    let refused = store.job_page(&JobFilter::default(), None, 1000).await.err().expect("the rows are not");
+    let refused = store.job_page(&JobFilter::default(), None, 1000).await.expect_err("the rows are not");
     assert!(matches!(refused, StoreError::Damaged(_)), "{refused:?}");
     assert_eq!(store.setting("theme").await.unwrap(), None);
 }
