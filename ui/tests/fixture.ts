@@ -14,6 +14,8 @@ export function moment(ms: number) {
 export interface Script {
   now: number;
   status: Record<string, unknown>;
+  /** The feed says one thing and is gone. */
+  mute?: boolean;
   answers: Record<string, (input: Record<string, never>) => unknown>;
 }
 
@@ -593,6 +595,10 @@ export async function install(page: Page, script: Script) {
   await page.routeWebSocket("**/api/feed**", (socket) => {
     let seq = 0;
     socket.send(JSON.stringify({ seq: ++seq, kind: "snapshot", stale: [], status: script.status }));
+    if (script.mute) {
+      void socket.close();
+      return;
+    }
     const beat = setInterval(() => {
       socket.send(JSON.stringify({ seq: ++seq, kind: "delta", stale: [], status: script.status }));
     }, 1_000);

@@ -27,6 +27,8 @@ afterAll(async () => {
 export interface Shot {
   name: string;
   path: string;
+  /** Questions never end in it. */
+  restless?: boolean;
   script?: (script: Script) => void;
   act?: (page: Page) => Promise<void>;
 }
@@ -38,6 +40,10 @@ MAILTO=ops@example.com
 @daily       /usr/local/bin/clean-temp
 61 * * * *   /usr/local/bin/never
 `;
+
+function noJobs(script: Script) {
+  script.answers.list_jobs = () => ({ rows: [], next: null, total: 0 });
+}
 
 const SHOTS: Shot[] = [
   { name: "pulse", path: "/" },
@@ -82,6 +88,98 @@ const SHOTS: Shot[] = [
   { name: "alarms", path: "/alarms" },
   { name: "alarm-open", path: "/alarms?alarm=alarm-2" },
   { name: "settings", path: "/settings" },
+  {
+    name: "jobs-empty",
+    path: "/jobs",
+    script: noJobs,
+  },
+  {
+    name: "jobs-nomatch",
+    path: "/jobs?q=tag:nothing",
+    script: noJobs,
+  },
+  { name: "jobs-refused", path: "/jobs", script: (s) => void delete s.answers.list_jobs },
+  {
+    name: "form-repeat",
+    path: "/jobs/new",
+    act: async (page) => page.getByRole("radio", { name: /^(Repeat|重复)$/ }).click({ force: true }),
+  },
+  {
+    name: "form-interval",
+    path: "/jobs/new",
+    act: async (page) => page.getByRole("radio", { name: /^(Interval|间隔)$/ }).click({ force: true }),
+  },
+  {
+    name: "form-wrong",
+    path: "/jobs/new",
+    script: (s) => {
+      const fault = (field: string, en: string, zh: string) => ({
+        code: "k_sc_ec_000010",
+        message: { en, zh },
+        hint: null,
+        field,
+      });
+      s.answers.check_job = () => ({
+        faults: [
+          fault("name", "A job needs a name", "任务需要名称"),
+          fault("schedule.expression", "This never fires: 31 April does not exist", "永远不会触发：4 月没有 31 日"),
+          fault("parameters.command", "command is required", "缺少 command"),
+        ],
+        preview: null,
+      });
+    },
+    act: async (page) => {
+      await page.keyboard.press("Control+s");
+      await page.waitForTimeout(100);
+    },
+  },
+  {
+    name: "form-leaving",
+    path: "/jobs/new",
+    act: async (page) => {
+      await page.keyboard.type("a-name");
+      await page.keyboard.press("Tab");
+      await page.locator("nav a").first().click();
+      await page.waitForTimeout(300);
+    },
+  },
+  {
+    name: "acknowledge",
+    path: "/alarms",
+    act: async (page) => {
+      for (const key of ["j", "x", "j", "x", "a"]) await page.keyboard.press(key);
+    },
+  },
+  {
+    name: "lost",
+    path: "/",
+    restless: true,
+    script: (s) => {
+      s.mute = true;
+    },
+    act: async (page) => page.waitForTimeout(1_500),
+  },
+  {
+    name: "holding",
+    path: "/",
+    act: async (page) => {
+      await page.getByRole("button", { name: /Hold everything|全部暂停派发/ }).click();
+      await page.waitForTimeout(250);
+    },
+  },
+  {
+    name: "toast",
+    path: "/jobs",
+    script: (s) => {
+      s.answers.pause_jobs = () => ({ jobs: ["job-0"], instances: [], changed: 1, version: null });
+    },
+    act: async (page) => {
+      await page.keyboard.press("j");
+      await page.keyboard.press("p");
+      await page.keyboard.press("r");
+      await page.waitForTimeout(400);
+    },
+  },
   { name: "palette", path: "/jobs", act: async (page) => page.keyboard.press("Control+k") },
   { name: "keys", path: "/jobs", act: async (page) => page.keyboard.press("?") },
   {
@@ -117,7 +215,8 @@ for (const shot of SHOTS.filter((each) => each.name.includes(process.env.SHOTS ?
       const troubles: string[] = [];
       page.on("pageerror", (error) => troubles.push(error.message));
       page.on("console", (message) => {
-        if (message.type() === "error") troubles.push(message.text());
+        if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+          troubles.push(message.text());
       });
       await page.addInitScript(
         ([theme, lang]) =>
@@ -131,7 +230,7 @@ for (const shot of SHOTS.filter((each) => each.name.includes(process.env.SHOTS ?
       shot.script?.(script);
       await install(page, script);
       await page.goto(`http://localhost:4199/#${shot.path}`);
-      await page.waitForLoadState("networkidle");
+      await (shot.restless ? page.waitForTimeout(800) : page.waitForLoadState("networkidle"));
       await page.evaluate(() => document.fonts.ready);
       await shot.act?.(page);
       await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
@@ -144,7 +243,10 @@ for (const shot of SHOTS.filter((each) => each.name.includes(process.env.SHOTS ?
           .filter((each) => each.impact === "serious" || each.impact === "critical")
           .map(
             (each) =>
-              `${each.id}: ${each.nodes.map((node) => `${node.target.join(" ")} ${node.failureSummary ?? ""}`).join(" | ")}`,
+              `${each.id}: ${each.nodes
+                .slice(0, 2)
+                .map((node) => `${node.target.join(" ")} ${node.failureSummary ?? ""}`)
+                .join(" | ")}`,
           );
       });
       await context.close();

@@ -23,7 +23,10 @@ export class Sequence {
   }
 }
 
-/** No question is asked again sooner than this after its last answer (its `meta.paceMs` may say later). */
+/**
+ * No question is asked again sooner than this after its last answer; its `meta.paceMs` may say later, and one whose
+ * answer took long waits twice that long, so that a heavy page never takes the node's time for itself.
+ */
 const PACE_MS = 200;
 
 /**
@@ -61,9 +64,11 @@ export class Refresher {
     this.#busy.add(hash);
     // Asked before this change: its answer may not know of it yet.
     if (query.state.fetchStatus === "fetching") this.#again.add(hash);
+    const asked = Date.now();
     try {
       await this.#client.refetchQueries({ queryKey: query.queryKey, exact: true }, { cancelRefetch: false });
-      await new Promise((done) => setTimeout(done, query.meta?.paceMs ?? this.#paceMs));
+      const pace = Math.max(query.meta?.paceMs ?? this.#paceMs, 2 * (Date.now() - asked));
+      await new Promise((done) => setTimeout(done, pace));
     } finally {
       this.#busy.delete(hash);
       if (this.#again.delete(hash)) void this.#refresh(query);

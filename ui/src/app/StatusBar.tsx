@@ -13,14 +13,13 @@ export function StatusBar() {
   const s = useWords(stateWords);
   const lang = useLang();
   const now = useNow();
-  const { status, phase } = useLive();
+  const { status } = useLive();
   const rate = status?.tasks_per_second ?? 0;
   const last = status?.last_event_at ?? null;
   return (
     <footer
       className={cx(
         "flex h-(--statusbar) shrink-0 items-center gap-4 overflow-hidden whitespace-nowrap border-line border-t bg-surface px-4 text-2xs text-ink-3",
-        phase === "lost" && "opacity-60",
       )}
     >
       <span className="min-w-20">{w.rate(rate >= 100 ? figure(Math.round(rate)) : rate.toFixed(1))}</span>

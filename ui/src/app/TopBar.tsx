@@ -64,7 +64,7 @@ function Connection({ name }: { name: string }) {
     phase === "lost"
       ? age === null
         ? w.node.lost
-        : w.lostFor(span(age, lang))
+        : w.lostFor(span(Math.max(1_000, age), lang))
       : status === null
         ? w.node.connecting
         : status.node === "leading"

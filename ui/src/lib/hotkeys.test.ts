@@ -60,6 +60,15 @@ test("letters are not taken from whoever types, keys with Ctrl may be", () => {
   expect(run.mock.calls).toEqual([["ctrl+s"]]);
 });
 
+test("a field that keeps its keys to itself does not keep those that work anywhere", () => {
+  document.body.innerHTML = "<input>";
+  const input = document.querySelector("input") as HTMLInputElement;
+  input.addEventListener("keydown", (event) => event.stopPropagation());
+  key("ctrl+s", { anywhere: true });
+  press(input, { key: "s", ctrlKey: true });
+  expect(run.mock.calls).toEqual([["ctrl+s"]]);
+});
+
 test("under an open dialog only what works anywhere works", () => {
   document.body.innerHTML = "<div data-overlay></div>";
   key("j");

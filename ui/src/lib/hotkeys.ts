@@ -28,12 +28,18 @@ function changed() {
 }
 
 export function register(hotkey: Hotkey): () => void {
-  if (live.length === 0) window.addEventListener("keydown", onKey);
+  if (live.length === 0) {
+    window.addEventListener("keydown", onKeyAnywhere, true);
+    window.addEventListener("keydown", onKey);
+  }
   live.push(hotkey);
   changed();
   return () => {
     live.splice(live.indexOf(hotkey), 1);
-    if (live.length === 0) window.removeEventListener("keydown", onKey);
+    if (live.length === 0) {
+      window.removeEventListener("keydown", onKeyAnywhere, true);
+      window.removeEventListener("keydown", onKey);
+    }
     changed();
   };
 }
@@ -59,6 +65,16 @@ function isWidget(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement && target.closest("button, a[href], [role=tab], [role=switch], [role=radio]") !== null
   );
+}
+
+/** Keys with Ctrl that work anywhere are taken on the way down: a field may keep what it hears from going up. */
+function onKeyAnywhere(event: KeyboardEvent) {
+  if (!(event.ctrlKey || event.metaKey) || event.isComposing) return;
+  const keys = pressed(event);
+  const found = live.findLast((hotkey) => hotkey.anywhere && hotkey.keys === keys);
+  if (!found) return;
+  event.preventDefault();
+  found.run(event);
 }
 
 function onKey(event: KeyboardEvent) {

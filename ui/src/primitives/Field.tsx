@@ -112,7 +112,11 @@ export function TextField(props: TextFieldProps) {
       {...(bare ? { "aria-label": label } : {})}
       autoFocus={props.autoFocus ?? false}
       className={cx("flex min-w-0 flex-col", className)}
-      onKeyDown={(event) => props.onKeyDown?.(event)}
+      onKeyDown={(event) => {
+        props.onKeyDown?.(event);
+        // What a field does not use is still heard by dialogs and hotkeys.
+        event.continuePropagation();
+      }}
     >
       {!bare && (
         <Label>

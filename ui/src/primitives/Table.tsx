@@ -184,7 +184,14 @@ export function Table<Row>(props: TableProps<Row>) {
           </div>
         ))}
       </div>
-      {rows.length === 0 && (props.loading ? <SkeletonRows rows={8} height={rowHeight} /> : props.empty)}
+      {rows.length === 0 && props.loading && <SkeletonRows rows={8} height={rowHeight} />}
+      {rows.length === 0 && !props.loading && (
+        <div role="row" aria-rowindex={2} style={{ height: `calc(100% - ${HEAD}px)` }}>
+          <div role="gridcell" className="h-full">
+            {props.empty}
+          </div>
+        </div>
+      )}
       <div role="presentation" className="relative min-w-full" style={{ height: rows.length * rowHeight }}>
         {rows.slice(slice.first, slice.end).map((row, i) => {
           const index = slice.first + i;

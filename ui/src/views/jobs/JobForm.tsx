@@ -1,9 +1,9 @@
 // Writing a job: at the left what one decides, at the right what it comes to, live. The node judges every change as it is
 // typed; what is wrong stands beside its field, once one has been there or has tried to save. Saving is one key.
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { useBlocker, useNavigate } from "@tanstack/react-router";
 import { CircleAlert, RotateCw } from "lucide-react";
-import { type ReactNode, useEffect, useMemo, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { call, getZone, Refusal } from "@/api/door";
 import { jobQuery, useSaveJob } from "@/api/jobs";
 import { bootstrapQuery } from "@/api/node";
@@ -13,7 +13,18 @@ import { Answer, ParameterForm, RefusalNotice, stateWords, View } from "@/compon
 import { now } from "@/lib/clock";
 import { useHotkey } from "@/lib/hotkeys";
 import { useLang, useSaid, useWords } from "@/lib/words";
-import { Button, Notice, NumberField, Segmented, Select, Skeleton, SkeletonRows, TextField, toast } from "@/primitives";
+import {
+  Button,
+  Dialog,
+  Notice,
+  NumberField,
+  Segmented,
+  Select,
+  Skeleton,
+  SkeletonRows,
+  TextField,
+  toast,
+} from "@/primitives";
 import { type Draft, DraftError, emptyDraft, fromSpec, toSpec } from "./draft";
 import { RunsPreview } from "./RunsPreview";
 import { editJobRoute, newJobRoute } from "./route";
@@ -100,6 +111,15 @@ function Form({ job, version, first, node, onReload }: FormProps) {
   const [tried, setTried] = useState(false);
   const [refusal, setRefusal] = useState<Fault | null>(null);
   const [more, setMore] = useState(false);
+  // What was typed is not lost by a slip: leaving with it unsaved is asked about, however one leaves.
+  const saved = useRef(false);
+  const form = useRef<HTMLFormElement>(null);
+  const dirty = draft !== first;
+  const leaving = useBlocker({
+    shouldBlockFn: () => dirty && !saved.current,
+    enableBeforeUnload: false,
+    withResolver: true,
+  });
 
   const set = (part: Partial<Draft>) => {
     setDraft((old) => ({ ...old, ...part }));
@@ -124,7 +144,12 @@ function Form({ job, version, first, node, onReload }: FormProps) {
     retry: false,
   });
 
-  const faults = useMemo(() => [...(refusal ? [refusal] : []), ...(check.data?.faults ?? [])], [refusal, check.data]);
+  // Saving names the first of them again.
+  const faults = useMemo(() => {
+    const found = check.data?.faults ?? [];
+    const known = refusal && found.some((each) => each.field === refusal.field && each.code === refusal.code);
+    return refusal && !known ? [refusal, ...found] : found;
+  }, [refusal, check.data]);
   const seen = (field: string) => tried || [...touched].some((each) => field === each || field.startsWith(`${each}.`));
   const error = (field: string): string | null => {
     if (!seen(field)) return null;
@@ -141,7 +166,9 @@ function Form({ job, version, first, node, onReload }: FormProps) {
 
   const submit = async () => {
     setTried(true);
-    if (save.isPending) return;
+    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
+    const judged = settled === draft && !check.isFetching;
+    if (save.isPending || (judged && blocking > 0)) return;
     let spec: Record<string, unknown>;
     try {
       spec = await toSpec(client, draft);
@@ -153,6 +180,7 @@ function Form({ job, version, first, node, onReload }: FormProps) {
       { spec, job, seen_version: version },
       {
         onSuccess: (done) => {
+          saved.current = true;
           toast({ text: w.saved(draft.name.trim()) });
           void navigate({ to: "/jobs/$job", params: { job: done.jobs[0] ?? job ?? "" } });
         },
@@ -178,7 +206,7 @@ function Form({ job, version, first, node, onReload }: FormProps) {
             <CircleAlert size={15} />
             {w.problems(blocking)}
           </span>
-        ) : draft !== first ? (
+        ) : dirty ? (
           <span className="text-ink-3">{w.unsaved}</span>
         ) : null
       }
@@ -193,6 +221,7 @@ function Form({ job, version, first, node, onReload }: FormProps) {
     >
       <div className="flex h-full min-h-0 gap-4 px-5 pb-4">
         <form
+          ref={form}
           className="@container min-w-0 flex-1 overflow-y-auto pr-1"
           onSubmit={(event) => event.preventDefault()}
           aria-label={job ? w.editTitle(first.name) : w.newTitle}
@@ -403,7 +432,8 @@ function Form({ job, version, first, node, onReload }: FormProps) {
           </Part>
         </form>
         <aside className="panel flex w-[38%] min-w-70 max-w-110 flex-col overflow-hidden" aria-label={w.preview}>
-          <div className="shrink-0 border-line border-b px-4 py-3">
+          <div className="relative shrink-0 border-line border-b px-4 py-3">
+            {check.isFetching && <span className="breathing absolute inset-x-0 -bottom-px h-0.5 bg-accent-ink" />}
             <div className="eyebrow">{w.preview}</div>
             <div className="mt-0.5 min-h-10 font-medium text-md" aria-live="polite">
               {check.data?.preview ? said(check.data.preview.words) : <span className="font-normal text-ink-3">—</span>}
@@ -422,6 +452,24 @@ function Form({ job, version, first, node, onReload }: FormProps) {
           </div>
         </aside>
       </div>
+      <Dialog
+        open={leaving.status === "blocked"}
+        onClose={() => leaving.reset?.()}
+        role="alertdialog"
+        title={w.leaveTitle}
+        lead={w.leaveLead}
+        width={420}
+        footer={
+          <>
+            <Button variant="danger" onPress={() => leaving.proceed?.()}>
+              {w.leave}
+            </Button>
+            <Button variant="primary" autoFocus onPress={() => leaving.reset?.()}>
+              {w.stay}
+            </Button>
+          </>
+        }
+      />
     </View>
   );
 }

@@ -193,6 +193,12 @@ export function JobsView() {
     ];
   }
 
+  // Only what is loaded can be selected by hand; the rest of what matches is fetched when it is asked for.
+  const selectAll = async () => {
+    let result = await query.fetchNextPage();
+    while (result.hasNextPage && !result.isError) result = await result.fetchNextPage();
+    setSelected(new Set(result.data?.pages.flatMap((page) => page.rows.map((row) => row.id)) ?? []));
+  };
   const state = filter.paused === null ? "all" : filter.paused ? "paused" : "active";
   return (
     <View
@@ -259,7 +265,12 @@ export function JobsView() {
             <Button size="sm" variant="quiet" icon={<Trash2 />} kbd="d" onPress={() => actions.remove(meant)}>
               {w.remove}
             </Button>
-            <span className="ml-auto">
+            <span className="ml-auto flex">
+              {query.hasNextPage && selected.size >= rows.length && (
+                <Button size="sm" variant="quiet" onPress={() => void selectAll()} isPending={query.isFetchingNextPage}>
+                  {w.selectAll(total, total >= COUNTED)}
+                </Button>
+              )}
               <Button size="sm" variant="quiet" kbd="Escape" onPress={() => setSelected(new Set())}>
                 {w.cancel}
               </Button>

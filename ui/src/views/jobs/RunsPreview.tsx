@@ -21,7 +21,7 @@ export function RunsPreview({ preview, old = false, none, most = 20 }: RunsPrevi
   let day = "";
   const seconds = preview.runs.some((run) => run.due.text.slice(17, 19) !== "00");
   return (
-    <div className={cx("transition-opacity duration-100", old && "opacity-50")}>
+    <div aria-busy={old}>
       {preview.warnings.map((warning, i) => (
         <p key={i} className="mb-2 flex gap-2 rounded-md bg-warn-soft px-2.5 py-1.5 text-warn">
           <AlertTriangle size={15} className="mt-0.5 shrink-0" />
