@@ -30,7 +30,7 @@ use campanile_engine::events::Events;
 use campanile_engine::logs::Logs;
 use campanile_model::request::{Ask, Done, Person, Role};
 use campanile_model::schedule::{Zone, Zones};
-use campanile_model::{Code, Fault, Timestamp};
+use campanile_model::Timestamp;
 use campanile_store::{Archive, Store};
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,8 @@ use crate::times::Times;
 use crate::views::{Allowed, NodeState, ProcessorView};
 
 pub use feed::{Feed, Subscription};
+pub use campanile_model::alarm::Severity;
+pub use campanile_model::{Code, Fault};
 pub use operations::OPERATIONS;
 pub use typescript::types;
 

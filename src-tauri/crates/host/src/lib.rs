@@ -1,1 +1,261 @@
-//! .
+//! Puts a node together on a data folder: picks the backends, opens the API, hosts the embedded executor.
+//!
+//! Several programs may have one folder open. Whichever holds the engine's lease drives it and hosts
+//! the executor; the others are full consoles and take over when it goes. A command that finds
+//! nobody leading holds the lease just long enough to have its request carried out.
+
+mod connections;
+mod console;
+mod embedded;
+mod face;
+mod folder;
+mod health;
+mod http;
+mod logs;
+mod records;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use campanile_api::{About, Api, Below, CallContext, Feed};
+use campanile_coord::LocalCoord;
+use campanile_engine::events::Events;
+use campanile_engine::roster::Roster;
+use campanile_engine::{Clock, Desk, Dice, ENGINE_LEASE, Node, Shared, Standing, SystemClock};
+use campanile_gateway::Switchboard;
+use campanile_model::Fault;
+use campanile_model::request::{Person, Role};
+use campanile_model::schedule::Zones;
+use campanile_processors::ChildLedger;
+use campanile_store::Store;
+use campanile_store_sqlite::SqliteStore;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::embedded::Embedded;
+use crate::face::Face;
+
+pub use folder::DataFolder;
+pub use http::{Server, status_of};
+pub use logs::FileLogs;
+pub use records::{Records, keep_records};
+
+/// Which program opens the folder, and so what it may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// The app on a person's own machine.
+    Desktop,
+    Serve {
+        allow_shell: bool,
+    },
+    /// One command; it drives no engine.
+    Command,
+}
+
+pub struct Options {
+    pub data: PathBuf,
+    pub who: Who,
+}
+
+pub struct Host {
+    data: DataFolder,
+    who: Who,
+    person: Person,
+    store: Arc<SqliteStore>,
+    clock: Arc<dyn Clock>,
+    node: Arc<Node>,
+    face: Arc<Face>,
+    api: Arc<Api>,
+    feed: Arc<Feed>,
+    embedded: Embedded,
+}
+
+/// How often a command looks whether its request waits for someone to carry it out.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+impl Host {
+    /// Opens the folder, and brings what is in it up to date.
+    pub async fn open(options: Options) -> Result<Host, Fault> {
+        let Options { data, who } = options;
+        let data = DataFolder::open(&data)?;
+        let store = Arc::new(SqliteStore::open(&data.database()).await?);
+        let children = ChildLedger::open(data.children()).map_err(|error| folder::fault(&error, data.root()))?;
+
+        let machine = sysinfo::System::host_name().unwrap_or_else(|_| "localhost".to_owned());
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let dice = Arc::new(Dice::fair());
+        let zones = Arc::new(Zones::bundled());
+        let events = Arc::new(Events::default());
+        let coord = Arc::new(LocalCoord::default());
+        let logs = Arc::new(FileLogs::new(data.logs()));
+        let switchboard = Arc::new(Switchboard::default());
+        let store_for_engine: Arc<dyn Store> = store.clone();
+        let node = Arc::new(Node::new(Shared {
+            node: node_name(&machine, who),
+            store: store_for_engine.clone(),
+            coord: coord.clone(),
+            clock: clock.clone(),
+            dice: dice.clone(),
+            link: switchboard.clone(),
+            logs: logs.clone(),
+            events: events.clone(),
+            zones: zones.clone(),
+            roster: Roster::default(),
+            trouble: std::sync::Mutex::default(),
+        }));
+
+        let embedded = Embedded::new(machine, Arc::new(children), &data, shell_allowed(who), switchboard);
+        let face = Arc::new(Face::new(node.clone(), embedded.offers()));
+        let api = Arc::new(Api::new(Below {
+            desk: Desk { store: store_for_engine, coord, clock: clock.clone(), dice },
+            archive: store.clone(),
+            logs,
+            events,
+            zones: zones.clone(),
+            node: face.clone(),
+            about: About {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                data_folder: data.root().display().to_string(),
+                zone: machine_zone(&zones),
+                health: health::address(&data),
+            },
+        }));
+        let feed = Arc::new(Feed::new(api.clone()));
+        let host = Host { data, who, person: person(), store, clock, node, face, api, feed, embedded };
+        host.look_who_leads().await?;
+        Ok(host)
+    }
+
+    pub fn data(&self) -> &DataFolder {
+        &self.data
+    }
+
+    /// Who sits at this machine; in local mode that is someone with every role.
+    pub fn person(&self) -> &Person {
+        &self.person
+    }
+
+    pub fn feed(&self) -> &Feed {
+        &self.feed
+    }
+
+    /// Whether this program drives the engine now.
+    pub fn leads(&self) -> bool {
+        self.node.standing() == Standing::Leading
+    }
+
+    /// Asks one operation. Where nobody leads and nobody here wants to, the request is carried out all the same.
+    pub async fn call(&self, operation: &str, input: Value, cx: &CallContext) -> Result<Value, Fault> {
+        let answer = self.api.call(operation, input, cx);
+        if self.who != Who::Command {
+            return answer.await;
+        }
+        self.look_who_leads().await?;
+        tokio::select! {
+            answer = answer => answer,
+            fault = self.carry_out_without_engine() => Err(fault),
+        }
+    }
+
+    /// Carries out what is asked while nobody leads; starts no tasks. Ends only in trouble.
+    async fn carry_out_without_engine(&self) -> Fault {
+        loop {
+            let carried = match self.store_has_requests().await {
+                Ok(true) => self.node.clerk_once().await.map_err(|error| error.to_string()),
+                Ok(false) => Ok(false),
+                Err(fault) => return fault,
+            };
+            if let Err(error) = carried {
+                // Whoever has taken the lease meanwhile carries it out.
+                tracing::warn!(error, "a request could not be carried out here");
+            }
+            self.clock.sleep_until(self.clock.now() + LOOK_EVERY).await;
+        }
+    }
+
+    async fn store_has_requests(&self) -> Result<bool, Fault> {
+        let store: &dyn Store = &*self.store;
+        Ok(!store.open_requests(1).await?.is_empty())
+    }
+
+    /// A command takes no part in the engine, and so has to ask who does.
+    async fn look_who_leads(&self) -> Result<(), Fault> {
+        if self.who == Who::Command {
+            let store: &dyn Store = &*self.store;
+            let row = store.lease(ENGINE_LEASE).await?;
+            self.face.someone_leads(row.is_some_and(|row| row.until > self.clock.now()));
+        }
+        Ok(())
+    }
+
+    /// Drives the engine whenever this program has the lease, until `shutdown`; then steps down in good order.
+    pub async fn run(self: Arc<Self>, shutdown: CancellationToken) {
+        let node = self.node.clone();
+        let driving = tokio::spawn(async move { node.run().await });
+        let feed = self.feed.clone();
+        let feeding = tokio::spawn(async move { feed.run().await });
+        let host = self.clone();
+        let leaving = shutdown.child_token();
+        let hosting = tokio::spawn(async move { host.embedded.run(&host.node, leaving).await });
+        let host = self.clone();
+        let answering = tokio::spawn(async move { health::run(&host.data, &host.node).await });
+
+        shutdown.cancelled().await;
+        // The executor first: what it still has to report needs the engine.
+        if hosting.await.is_err() {
+            tracing::error!("the embedded executor ended in a panic");
+        }
+        answering.abort();
+        feeding.abort();
+        driving.abort();
+        // Its future is gone once this returns: nothing writes under the lease any more.
+        let _ = driving.await;
+        if let Err(error) = self.node.step_down().await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "the lease could not be given up; it runs out by itself"
+            );
+        }
+    }
+
+    pub async fn close(&self) {
+        if let Err(error) = self.store.close().await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "the database was not closed in good order");
+        }
+    }
+}
+
+fn shell_allowed(who: Who) -> bool {
+    match who {
+        Who::Desktop => true,
+        Who::Serve { allow_shell } => allow_shell,
+        // It hosts nothing; jobs may be written for a program that does.
+        Who::Command => true,
+    }
+}
+
+/// One for each start of a program: a lease must not be taken for that of an earlier life.
+fn node_name(machine: &str, who: Who) -> String {
+    let kind = match who {
+        Who::Desktop => "desktop",
+        Who::Serve { .. } => "serve",
+        Who::Command => "command",
+    };
+    format!("{machine}-{kind}-{:08x}", rand::random::<u32>())
+}
+
+fn person() -> Person {
+    let name = ["USER", "USERNAME", "LOGNAME"]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
+    Person { name: name.unwrap_or_else(|| "local".to_owned()), role: Role::Admin }
+}
+
+fn machine_zone(zones: &Zones) -> String {
+    let found = jiff::tz::TimeZone::try_system().ok().and_then(|zone| zone.iana_name().map(str::to_owned));
+    match found.and_then(|name| zones.get(&name).ok()) {
+        Some(zone) => zone.name().to_owned(),
+        None => "UTC".to_owned(),
+    }
+}

@@ -1,0 +1,136 @@
+//! The data folder: where it is, what lies in it, and what is said when it cannot be used.
+
+use std::fs;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use campanile_model::{Code, Fault};
+
+/// Everything that belongs to one installation.
+#[derive(Clone, Debug)]
+pub struct DataFolder {
+    root: PathBuf,
+}
+
+impl DataFolder {
+    /// Where it is unless someone says otherwise.
+    pub fn default_path() -> PathBuf {
+        let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let base = if cfg!(windows) {
+            from("APPDATA")
+        } else if cfg!(target_os = "macos") {
+            from("HOME").map(|home| home.join("Library/Application Support"))
+        } else {
+            from("XDG_DATA_HOME").or_else(|| from("HOME").map(|home| home.join(".local/share")))
+        };
+        base.unwrap_or_else(std::env::temp_dir).join("campanile")
+    }
+
+    /// Makes the folder where there is none.
+    pub fn open(root: &Path) -> Result<DataFolder, Fault> {
+        fs::create_dir_all(root).map_err(|error| fault(&error, root))?;
+        let root = fs::canonicalize(root).map_err(|error| fault(&error, root))?;
+        Ok(DataFolder { root })
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub fn database(&self) -> PathBuf {
+        self.root.join("campanile.db")
+    }
+
+    /// What tasks and the program itself write.
+    pub fn logs(&self) -> PathBuf {
+        self.root.join("logs")
+    }
+
+    /// Which child processes run.
+    pub fn children(&self) -> PathBuf {
+        self.root.join("children")
+    }
+
+    pub fn scratch(&self) -> PathBuf {
+        self.root.join("scratch")
+    }
+
+    pub fn connections(&self) -> PathBuf {
+        self.root.join("connections.json")
+    }
+
+    /// What opens the API to whoever may read this folder; made when it is first wanted.
+    pub fn token(&self) -> Result<String, Fault> {
+        let path = self.root.join("token");
+        let kept = fs::read_to_string(&path).map(|text| text.trim().to_owned()).unwrap_or_default();
+        if kept.len() >= 32 {
+            return Ok(kept);
+        }
+        let drawn: [u8; 32] = rand::random();
+        let token: String = drawn.iter().map(|byte| format!("{byte:02x}")).collect();
+        write_private(&path, &token).map_err(|error| fault(&error, &self.root))?;
+        Ok(token)
+    }
+
+    /// A small number that is to stay the same, such as a port.
+    pub(crate) fn kept_port(&self) -> Option<u16> {
+        fs::read_to_string(self.root.join("health-port")).ok()?.trim().parse().ok()
+    }
+
+    pub(crate) fn keep_port(&self, port: u16) -> io::Result<()> {
+        fs::write(self.root.join("health-port"), port.to_string())
+    }
+}
+
+/// Nobody else on the machine may read it.
+fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    options.open(path)?.write_all(text.as_bytes())
+}
+
+/// What a person has to do about a folder that cannot be used.
+pub(crate) fn fault(error: &io::Error, folder: &Path) -> Fault {
+    match error.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem | ErrorKind::NotADirectory => {
+            Code::DataReadOnly.fault().with("folder", folder.display())
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Code::DiskFull.fault(),
+        _ => Code::StorageUnavailable.fault().with("reason", format!("{}: {error}", folder.display())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_token_stays_and_is_for_its_owner_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = DataFolder::open(&folder.path().join("deep/down")).expect("it is made");
+        let token = data.token().expect("a token");
+        assert_eq!(token.len(), 64);
+        assert_eq!(data.token().expect("the same"), token);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = fs::metadata(data.root().join("token")).expect("a file").permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_says_which_and_why() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("file");
+        fs::write(&file, "").expect("a file");
+        let fault = DataFolder::open(&file.join("data")).expect_err("a file is no folder");
+        assert!(fault.is(Code::DataReadOnly), "{fault}");
+        assert!(fault.message.en.contains("file/data"), "{fault}");
+    }
+}

@@ -1,0 +1,251 @@
+//! The API and the console over HTTP, for a browser on this machine.
+//!
+//! Listens on loopback alone. Whoever asks has to show the folder's token, and to have come by an
+//! address of this machine: a page of some other site that has its name point here is turned away.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::extract::ws::{Message, WebSocket};
+use axum::extract::{DefaultBodyLimit, Path, Query, Request, State, WebSocketUpgrade};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router, body};
+use campanile_api::{CallContext, Lang};
+use campanile_model::{Code, Fault, Words};
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Host, console};
+
+/// Of one request.
+const LARGEST_BODY: usize = 8 * 1024 * 1024;
+
+struct Door {
+    host: Arc<Host>,
+    token: String,
+    /// What a browser may call us: `127.0.0.1:4000`.
+    names: Vec<String>,
+    shutdown: CancellationToken,
+}
+
+/// A listening server; nothing is answered until it runs.
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    token: String,
+}
+
+impl Server {
+    /// Port 0: any that is free.
+    pub async fn bind(host: &Host, port: u16) -> Result<Server, Fault> {
+        let token = host.data().token()?;
+        let wanted = format!("127.0.0.1:{port}");
+        let trouble = |error: std::io::Error| {
+            let reason = match error.kind() {
+                ErrorKind::AddrInUse => Words::new("another program has it", "已被其他程序占用"),
+                ErrorKind::PermissionDenied => Words::new("it is not allowed", "没有权限"),
+                _ => Words::new(error.to_string(), error.to_string()),
+            };
+            Code::AddressTaken.fault().with("address", &wanted).with_words("reason", &reason)
+        };
+        let listener = TcpListener::bind(&wanted).await.map_err(trouble)?;
+        let address = listener.local_addr().map_err(trouble)?;
+        Ok(Server { listener, address, token })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What a person opens. The token stands where no server log will have it.
+    pub fn url(&self) -> String {
+        format!("http://{}/#token={}", self.address, self.token)
+    }
+
+    /// Answers until `shutdown`.
+    pub async fn run(self, host: Arc<Host>, shutdown: CancellationToken) {
+        let port = self.address.port();
+        let names = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}")).to_vec();
+        let door = Arc::new(Door { host, token: self.token, names, shutdown: shutdown.clone() });
+        let served = axum::serve(self.listener, router(door)).with_graceful_shutdown(shutdown.cancelled_owned());
+        if let Err(error) = served.await {
+            tracing::error!(%error, "the server ended");
+        }
+    }
+}
+
+fn router(door: Arc<Door>) -> Router {
+    Router::new()
+        .route("/api/feed", get(feed))
+        .route("/api/{operation}", post(call))
+        .fallback(get(console::page))
+        .layer(DefaultBodyLimit::max(LARGEST_BODY))
+        .layer(middleware::from_fn_with_state(door.clone(), guard))
+        .with_state(door)
+}
+
+/// Turns away whoever did not come by an address of this machine, and tells the browser what our pages may do.
+async fn guard(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default());
+    let by_our_name = text(header::HOST).is_some_and(|host| door.names.iter().any(|name| name == host));
+    let from_our_page = text(header::ORIGIN)
+        .is_none_or(|origin| door.names.iter().any(|name| origin.strip_prefix("http://") == Some(name)));
+    if !by_our_name || !from_our_page {
+        return refusal(&Code::NoPermission.fault());
+    }
+    let mut response = next.run(request).await;
+    let sockets: Vec<String> = door.names.iter().map(|name| format!("ws://{name}")).collect();
+    let policy = format!(
+        "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
+         font-src 'self' data:; connect-src 'self' {}; object-src 'none'; base-uri 'none'; form-action 'none'; \
+         frame-ancestors 'none'",
+        sockets.join(" ")
+    );
+    let headers = response.headers_mut();
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    response
+}
+
+#[derive(Deserialize)]
+#[serde(default)]
+struct Envelope {
+    input: Value,
+    zone: String,
+    lang: Lang,
+}
+
+impl Default for Envelope {
+    fn default() -> Self {
+        Envelope { input: Value::Null, zone: String::new(), lang: Lang::En }
+    }
+}
+
+async fn call(
+    State(door): State<Arc<Door>>,
+    Path(operation): Path<String>,
+    headers: HeaderMap,
+    request: Request,
+) -> Response {
+    let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+    if !door.admits(shown.unwrap_or_default()) {
+        return refusal(&Code::TokenWrong.fault());
+    }
+    let envelope = match read_envelope(request).await {
+        Ok(envelope) => envelope,
+        Err(fault) => return refusal(&fault),
+    };
+    let cx = CallContext { who: door.host.person().clone(), zone: envelope.zone, lang: envelope.lang };
+    match door.host.call(&operation, envelope.input, &cx).await {
+        Ok(answer) => ([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response(),
+        Err(fault) => refusal(&fault),
+    }
+}
+
+async fn read_envelope(request: Request) -> Result<Envelope, Fault> {
+    let bad = |reason: &Words| Code::BadRequest.fault().with_words("reason", reason);
+    let bytes = body::to_bytes(request.into_body(), LARGEST_BODY).await.map_err(|_| {
+        let most = LARGEST_BODY / 1024 / 1024;
+        bad(&Words::new(format!("it is larger than {most} MB"), format!("请求超过 {most} MB")))
+    })?;
+    if bytes.is_empty() {
+        return Ok(Envelope::default());
+    }
+    serde_json::from_slice(&bytes)
+        .map_err(|error| bad(&Words::new(format!("it is no JSON: {error}"), format!("不是有效的 JSON：{error}"))))
+}
+
+#[derive(Deserialize)]
+struct Shown {
+    #[serde(default)]
+    token: String,
+}
+
+async fn feed(State(door): State<Arc<Door>>, Query(shown): Query<Shown>, upgrade: WebSocketUpgrade) -> Response {
+    if !door.admits(&shown.token) {
+        return refusal(&Code::TokenWrong.fault());
+    }
+    upgrade.on_upgrade(move |socket| send_frames(door, socket))
+}
+
+async fn send_frames(door: Arc<Door>, mut socket: WebSocket) {
+    let mut frames = door.host.feed().subscribe();
+    loop {
+        let frame = tokio::select! {
+            frame = frames.next() => frame,
+            heard = socket.recv() => match heard {
+                // A browser says nothing; that it is gone is what there is to hear.
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+                Some(Ok(_)) => continue,
+            },
+            () = door.shutdown.cancelled() => None,
+        };
+        let Some(frame) = frame else { break };
+        let text = match serde_json::to_string(&frame) {
+            Ok(text) => text,
+            Err(error) => {
+                tracing::error!(%error, "a frame cannot be written");
+                break;
+            }
+        };
+        if socket.send(Message::Text(text.into())).await.is_err() {
+            return;
+        }
+    }
+    // It ends either way.
+    let _ = socket.send(Message::Close(None)).await;
+}
+
+impl Door {
+    /// Takes the same time wherever the two differ.
+    fn admits(&self, shown: &str) -> bool {
+        let (ours, theirs) = (self.token.as_bytes(), shown.as_bytes());
+        ours.len() == theirs.len() && ours.iter().zip(theirs).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
+    }
+}
+
+fn refusal(fault: &Fault) -> Response {
+    (status_of(fault), Json(fault)).into_response()
+}
+
+/// What a fault is in the words of HTTP.
+pub fn status_of(fault: &Fault) -> StatusCode {
+    match Code::ALL.iter().copied().find(|code| fault.is(*code)) {
+        Some(Code::TokenWrong) => StatusCode::UNAUTHORIZED,
+        Some(Code::NoPermission) => StatusCode::FORBIDDEN,
+        Some(
+            Code::JobNotFound
+            | Code::InstanceNotFound
+            | Code::TaskNotFound
+            | Code::AlarmNotFound
+            | Code::ExecutorNotFound
+            | Code::UnknownOperation
+            | Code::NothingToRestore,
+        ) => StatusCode::NOT_FOUND,
+        Some(
+            Code::JobNameTaken
+            | Code::JobChanged
+            | Code::InstanceFinal
+            | Code::InstanceNotFinal
+            | Code::TaskIllegal
+            | Code::ExecutorNameTaken,
+        ) => StatusCode::CONFLICT,
+        Some(Code::StorageUnavailable | Code::NotLeading | Code::Unanswered) => StatusCode::SERVICE_UNAVAILABLE,
+        Some(Code::DiskFull) => StatusCode::INSUFFICIENT_STORAGE,
+        Some(Code::DataReadOnly | Code::SchemaNewer | Code::DataDamaged | Code::LogUnavailable) => {
+            StatusCode::INTERNAL_SERVER_ERROR
+        }
+        _ => StatusCode::BAD_REQUEST,
+    }
+}

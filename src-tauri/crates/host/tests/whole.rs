@@ -1,0 +1,406 @@
+//! A whole node on a folder of its own: asked through the API and over HTTP, with the executor that lives in it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use campanile_api::{CallContext, Lang};
+use campanile_host::{Host, Options, Server, Who};
+use campanile_model::{Code, Fault};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// Nothing here takes so long; what does is stuck.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Running {
+    host: Arc<Host>,
+    shutdown: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+impl Running {
+    async fn start(folder: &TempDir, who: Who) -> Running {
+        let host = Arc::new(open(folder, who).await.expect("it opens"));
+        let shutdown = CancellationToken::new();
+        let task = tokio::spawn(host.clone().run(shutdown.clone()));
+        Running { host, shutdown, task }
+    }
+
+    async fn leading(folder: &TempDir, who: Who) -> Running {
+        let running = Running::start(folder, who).await;
+        running.until(|status| status["node"] == "leading").await;
+        running
+    }
+
+    async fn stop(self) {
+        self.shutdown.cancel();
+        self.task.await.expect("it ends in good order");
+        self.host.close().await;
+    }
+
+    async fn ask(&self, operation: &str, input: Value) -> Value {
+        ask(&self.host, operation, input).await.unwrap_or_else(|fault| panic!("{operation}: {fault}"))
+    }
+
+    async fn refused(&self, operation: &str, input: Value) -> Fault {
+        ask(&self.host, operation, input).await.expect_err(operation)
+    }
+
+    /// Waits for a status that the feed tells.
+    async fn until(&self, reached: impl Fn(&Value) -> bool) {
+        let mut frames = self.host.feed().subscribe();
+        let waiting = async {
+            while let Some(frame) = frames.next().await {
+                if reached(&serde_json::to_value(&frame.status).expect("JSON")) {
+                    return;
+                }
+            }
+            panic!("the feed ended");
+        };
+        tokio::time::timeout(PATIENCE, waiting).await.expect("in time");
+    }
+
+    /// Asks again with each frame until the answer is as wanted.
+    async fn until_answer(&self, operation: &str, input: Value, reached: impl Fn(&Value) -> bool) -> Value {
+        let mut frames = self.host.feed().subscribe();
+        let waiting = async {
+            loop {
+                let answer = self.ask(operation, input.clone()).await;
+                if reached(&answer) {
+                    return answer;
+                }
+                frames.next().await.expect("the feed goes on");
+            }
+        };
+        match tokio::time::timeout(PATIENCE, waiting).await {
+            Ok(answer) => answer,
+            Err(_) => panic!("{operation}: still {:#}", self.ask(operation, input).await),
+        }
+    }
+
+    async fn run_to_its_end(&self, job: &str) -> Value {
+        let done = self.ask("run_jobs", json!({"jobs": [job]})).await;
+        let instance = done["instances"][0].clone();
+        self.until_answer("get_instance", json!({"instance": instance}), |detail| {
+            !matches!(detail["row"]["state"].as_str(), Some("waiting" | "running"))
+        })
+        .await
+    }
+}
+
+async fn open(folder: &TempDir, who: Who) -> Result<Host, Fault> {
+    Host::open(Options { data: folder.path().join("data"), who }).await
+}
+
+async fn ask(host: &Host, operation: &str, input: Value) -> Result<Value, Fault> {
+    let cx = CallContext { who: host.person().clone(), zone: "Asia/Shanghai".to_owned(), lang: Lang::En };
+    host.call(operation, input, &cx).await
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+fn shell(name: &str, command: &str) -> Value {
+    json!({"spec": {"name": name, "schedule": {"kind": "manual"}, "processor": "shell", "parameters": {"command": command}, "retry": {"retries": 0}}})
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_is_saved_run_and_its_output_read() {
+    let folder = folder();
+    let node = Running::leading(&folder, Who::Desktop).await;
+    let saved = node.ask("save_job", shell("greet", "echo hello; echo trouble >&2; echo $CAMPANILE_JOB")).await;
+    assert_eq!((saved["changed"].as_u64(), saved["version"].as_u64()), (Some(1), Some(1)), "{saved}");
+
+    let detail = node.run_to_its_end("greet").await;
+    assert_eq!(detail["row"]["state"], "succeeded", "{detail:#}");
+    let steps: Vec<&str> =
+        detail["chain"].as_array().into_iter().flatten().filter_map(|link| link["step"].as_str()).collect();
+    assert_eq!(steps, ["planned", "due", "created", "assigned", "admitted", "pushed", "started", "finished"]);
+    assert!(detail["chain"].as_array().into_iter().flatten().all(|link| link["at"].is_object()), "all have come");
+
+    let task = detail["tasks"][0]["id"].clone();
+    let log = node
+        .until_answer("read_log", json!({"task": task}), |log| log["closed"] == true && log["at_end"] == true)
+        .await;
+    let lines: Vec<(&str, &str)> = log["lines"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|line| Some((line["stream"].as_str()?, line["text"].as_str()?)))
+        .collect();
+    assert!(lines.contains(&("stdout", "hello")) && lines.contains(&("stderr", "trouble")), "{lines:?}");
+    assert!(lines.contains(&("stdout", "greet")), "{lines:?}");
+
+    let ledger = node.ask("ledger", json!({})).await;
+    assert_eq!(ledger["clean"], true, "{ledger:#}");
+    node.stop().await;
+
+    let again = Running::leading(&folder, Who::Desktop).await;
+    let runs = again.ask("list_instances", json!({"job": "greet"})).await;
+    assert_eq!(runs["rows"].as_array().map(Vec::len), Some(1), "everything is there after a restart");
+    again.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failing_job_raises_an_alarm_that_can_be_acknowledged_with_a_note() {
+    let folder = folder();
+    let node = Running::leading(&folder, Who::Desktop).await;
+    node.ask("save_job", shell("breaks", "exit 3")).await;
+    assert_eq!(node.run_to_its_end("breaks").await["row"]["state"], "failed");
+    let open = json!({"states": ["firing"]});
+    let alarms = node.until_answer("list_alarms", open, |page| page["rows"][0]["id"].is_string()).await;
+    let alarm = alarms["rows"][0]["id"].clone();
+
+    let refused = node.refused("acknowledge_alarms", json!({"alarms": [alarm], "note": " "})).await;
+    assert!(refused.is(Code::NoteMissing), "{refused}");
+    node.ask("acknowledge_alarms", json!({"alarms": [alarm], "note": "looking at it"})).await;
+    let alarms = node.ask("list_alarms", json!({})).await;
+    assert_eq!(alarms["rows"][0]["acknowledged"]["note"], "looking at it", "{alarms:#}");
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_of_every_second_fires_and_the_pages_of_the_console_show_it() {
+    let folder = folder();
+    let node = Running::leading(&folder, Who::Desktop).await;
+    let mut tick = shell("tick", "echo tick");
+    tick["spec"]["schedule"] = json!({"kind": "fixedRate", "everySeconds": 1});
+    node.ask("save_job", tick).await;
+    let mut nightly = shell("nightly", "echo night");
+    nightly["spec"]["schedule"] = json!({"kind": "cron", "expression": "0 2 * * *", "timeZone": "Asia/Shanghai"});
+    node.ask("save_job", nightly).await;
+    node.until_answer("list_instances", json!({"job": "tick", "states": ["succeeded"]}), |page| {
+        page["rows"].as_array().is_some_and(|rows| rows.len() >= 3)
+    })
+    .await;
+
+    let pulse = node.ask("pulse", json!({})).await;
+    let firings: u64 =
+        pulse["next_hour"].as_array().into_iter().flatten().filter_map(|minute| minute["firings"].as_u64()).sum();
+    assert!((3500..=3601).contains(&firings), "{firings} in the next hour");
+    let calendar = node.ask("calendar", json!({"days": 2, "date": null})).await;
+    assert_eq!(calendar["days"].as_array().map(Vec::len), Some(2));
+    let calendar = node.ask("calendar", json!({"days": 14})).await;
+    let bands = calendar["bands"].as_array().cloned().unwrap_or_default();
+    assert!(bands.iter().any(|band| band["name"] == "tick" && band["count"] == 86_400), "{bands:#?}");
+    let nights: Vec<&Value> =
+        calendar["entries"].as_array().into_iter().flatten().filter(|entry| entry["name"] == "nightly").collect();
+    assert!(nights.len() >= 6, "{nights:#?}");
+    assert!(nights.iter().all(|entry| entry["minute"] == 120 && entry["can_move"]["ok"] == true), "{nights:#?}");
+
+    let last = nights.last().expect("some");
+    let (job, planned) = (last["job"].clone(), last["planned"].clone());
+    let date =
+        calendar["days"][last["day"].as_u64().expect("an index") as usize]["date"].as_str().expect("a date").to_owned();
+    let drop = json!({"job": job, "planned": planned, "to_local": format!("{date}T03:30")});
+    let choices = node.ask("reschedule", drop).await;
+    let this_run = &choices["choices"][0];
+    assert_eq!(
+        (this_run["scope"].as_str(), this_run["allowed"]["ok"].as_bool()),
+        (Some("thisRun"), Some(true)),
+        "{choices:#}"
+    );
+    let version = choices["version"].clone();
+    node.ask("save_job", json!({"spec": this_run["spec"], "job": job, "seen_version": version})).await;
+    let moved = node.ask("calendar", json!({"days": 14})).await;
+    let at = |calendar: &Value| -> Option<u64> {
+        let entry = calendar["entries"]
+            .as_array()?
+            .iter()
+            .find(|entry| entry["name"] == "nightly" && entry["planned"] == planned)?;
+        entry["minute"].as_u64()
+    };
+    assert_eq!(at(&moved), Some(210));
+    node.ask("restore_version", json!({"job": job, "version": 1})).await;
+    assert_eq!(at(&node.ask("calendar", json!({"days": 14})).await), Some(120), "taken back");
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_input_gets_its_code_and_changes_nothing() {
+    let folder = folder();
+    let node = Running::leading(&folder, Who::Serve { allow_shell: false }).await;
+    let job = |change: Value| {
+        let mut job = json!({"name": "a", "schedule": {"kind": "manual"}, "processor": "http", "parameters": {"url": "http://localhost/"}});
+        for (key, value) in change.as_object().expect("an object") {
+            job[key.as_str()] = value.clone();
+        }
+        json!({"spec": job})
+    };
+    let table = [
+        ("save_job", job(json!({"schedule": {"kind": "cron", "expression": "0 0 31 2 *"}})), Code::ScheduleNeverFires),
+        (
+            "save_job",
+            job(json!({"schedule": {"kind": "cron", "expression": "0 0 * * *", "timeZone": "Mars/Base"}})),
+            Code::UnknownZone,
+        ),
+        (
+            "save_job",
+            job(json!({"processor": "shell", "parameters": {"command": "true"}})),
+            Code::ProcessorNotRegistered,
+        ),
+        ("save_job", job(json!({"parameters": {}})), Code::ParametersRefused),
+        ("save_job", job(json!({"mode": "sharding"})), Code::NotYet),
+        ("save_job", json!({"spec": []}), Code::BadRequest),
+        ("get_job", json!({"job": "nobody"}), Code::JobNotFound),
+        ("run_jobs", json!({"jobs": ["nobody"]}), Code::JobNotFound),
+        ("get_instance", json!({"instance": "x"}), Code::InstanceNotFound),
+        ("read_log", json!({"task": "x"}), Code::TaskNotFound),
+        ("cancel_instance", json!({"instance": "0196a5b2-0000-7000-8000-000000000000"}), Code::InstanceNotFound),
+        ("calendar", json!({"date": "someday"}), Code::TimeInvalid),
+        ("calendar", json!({"days": 400}), Code::BadRequest),
+        ("import_crontab", json!({"text": "# nothing"}), Code::CrontabRefused),
+        ("apply_jobs", json!({"text": "name: ["}), Code::BadRequest),
+        ("hold", json!({"reason": ""}), Code::HoldNeedsReason),
+        ("make_coffee", json!({}), Code::UnknownOperation),
+    ];
+    for (operation, input, code) in table {
+        let fault = node.refused(operation, input.clone()).await;
+        assert!(fault.is(code), "{operation} {input}: {fault}");
+        assert!(!fault.message.zh.is_empty() && !fault.message.en.contains('{'), "{fault:?}");
+    }
+    let jobs = node.ask("list_jobs", json!({})).await;
+    assert_eq!(jobs["total"], 0);
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn applying_is_all_or_nothing_and_twice_is_once() {
+    let folder = folder();
+    let node = Running::leading(&folder, Who::Desktop).await;
+    let good = "name: one\nschedule: {kind: fixedRate, everySeconds: 3600}\nprocessor: shell\nparameters: {command: 'true'}\n---\nname: two\nschedule: {kind: manual}\nprocessor: shell\nparameters: {command: 'true'}\n";
+    let bad = format!("{good}---\nname: three\nschedule: {{kind: cron, expression: '99 * * * *'}}\nprocessor: shell\n");
+    let fault = node.refused("apply_jobs", json!({"text": bad})).await;
+    assert!(fault.message.en.contains("#3 (three)"), "{fault}");
+    assert_eq!(node.ask("list_jobs", json!({})).await["total"], 0);
+
+    let changes = |applied: Value| -> Vec<String> {
+        let jobs = applied["jobs"].as_array().cloned().unwrap_or_default();
+        jobs.iter().filter_map(|job| job["change"].as_str().map(str::to_owned)).collect()
+    };
+    assert_eq!(changes(node.ask("apply_jobs", json!({"text": good, "dry_run": true})).await), ["created", "created"]);
+    assert_eq!(node.ask("list_jobs", json!({})).await["total"], 0, "a dry run writes nothing");
+    assert_eq!(changes(node.ask("apply_jobs", json!({"text": good})).await), ["created", "created"]);
+    assert_eq!(changes(node.ask("apply_jobs", json!({"text": good})).await), ["unchanged", "unchanged"]);
+    let exported =
+        node.ask("export_jobs", json!({"jobs": []})).await["text"].as_str().map(str::to_owned).expect("a text");
+    assert_eq!(
+        changes(node.ask("apply_jobs", json!({"text": exported})).await),
+        ["unchanged", "unchanged"],
+        "{exported}"
+    );
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_program_is_a_full_console_and_takes_over() {
+    let folder = folder();
+    let first = Running::leading(&folder, Who::Desktop).await;
+    let second = Running::start(&folder, Who::Serve { allow_shell: true }).await;
+    second.until(|status| status["node"] == "standby").await;
+    second.ask("save_job", shell("shared", "echo shared")).await;
+    assert_eq!(second.run_to_its_end("shared").await["row"]["state"], "succeeded");
+    first.stop().await;
+    second.until(|status| status["node"] == "leading").await;
+    assert_eq!(second.run_to_its_end("shared").await["row"]["state"], "succeeded");
+    assert_eq!(second.ask("ledger", json!({})).await["clean"], true);
+    second.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_is_carried_out_without_anyone_leading_and_starts_nothing() {
+    let folder = folder();
+    let command = open(&folder, Who::Command).await.expect("it opens");
+    let mut job = shell("later", "echo later");
+    job["spec"]["schedule"] = json!({"kind": "fixedRate", "everySeconds": 1});
+    ask(&command, "save_job", job).await.expect("it is saved");
+    ask(&command, "run_jobs", json!({"jobs": ["later"]})).await.expect("it is asked for");
+    let runs = ask(&command, "list_instances", json!({})).await.expect("a page");
+    assert_eq!(runs["rows"][0]["state"], "waiting", "{runs:#}");
+    assert_eq!(runs["rows"][0]["tasks"], json!([]));
+    command.close().await;
+
+    let node = Running::leading(&folder, Who::Desktop).await;
+    node.until_answer("list_instances", json!({"states": ["succeeded"]}), |page| {
+        page["rows"].as_array().into_iter().flatten().any(|row| row["origin"] == "manual")
+    })
+    .await;
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_browser_needs_the_token_and_must_come_by_our_own_address() {
+    let folder = folder();
+    let node = Running::leading(&folder, Who::Serve { allow_shell: false }).await;
+    let server = Server::bind(&node.host, 0).await.expect("a port");
+    let (address, url) = (server.address(), server.url());
+    let token = url.split("#token=").nth(1).expect("a token").to_owned();
+    let closing = CancellationToken::new();
+    let serving = tokio::spawn(server.run(node.host.clone(), closing.clone()));
+
+    let client = reqwest::Client::builder().no_proxy().build().expect("a client");
+    let post = |operation: &str| client.post(format!("http://{address}/api/{operation}"));
+    let answer = post("bootstrap").send().await.expect("an answer");
+    assert_eq!(answer.status(), 401);
+    assert!(answer.json::<Fault>().await.expect("a fault").is(Code::TokenWrong));
+    let answer = post("bootstrap").bearer_auth(&token[1..]).send().await.expect("an answer");
+    assert_eq!(answer.status(), 401);
+
+    let answer = post("bootstrap")
+        .bearer_auth(&token)
+        .json(&json!({"zone": "local", "lang": "zh"}))
+        .send()
+        .await
+        .expect("an answer");
+    assert_eq!(answer.status(), 200);
+    assert!(answer.headers().contains_key("content-security-policy"));
+    let bootstrap: Value = answer.json().await.expect("JSON");
+    assert_eq!(bootstrap["first_run"], true, "{bootstrap:#}");
+    let names: Vec<&str> =
+        bootstrap["processors"].as_array().into_iter().flatten().filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!(names, ["http", "sql"], "no shell unless it was allowed");
+
+    for (header, value) in [("host", "evil.example:80"), ("origin", "http://evil.example")] {
+        let answer = post("bootstrap").bearer_auth(&token).header(header, value).send().await.expect("an answer");
+        assert_eq!(answer.status(), 403, "{header}");
+    }
+    let answer = post("nothing").bearer_auth(&token).send().await.expect("an answer");
+    assert_eq!(answer.status(), 404);
+    let answer = post("get_job").bearer_auth(&token).body("not json").send().await.expect("an answer");
+    assert_eq!(answer.status(), 400);
+    let answer = post("apply_jobs").bearer_auth(&token).body("x".repeat(9 << 20)).send().await.expect("an answer");
+    assert!(answer.status().is_client_error(), "{}", answer.status());
+
+    let refused = tokio_tungstenite::connect_async(format!("ws://{address}/api/feed?token=wrong")).await;
+    assert!(refused.is_err());
+    let (mut socket, _) =
+        tokio_tungstenite::connect_async(format!("ws://{address}/api/feed?token={token}")).await.expect("a feed");
+    let mut frames = Vec::new();
+    while frames.len() < 3 {
+        let message = futures::StreamExt::next(&mut socket).await.expect("a message").expect("whole");
+        frames.push(serde_json::from_str::<Value>(message.to_text().expect("text")).expect("JSON"));
+    }
+    assert_eq!(frames[0]["kind"], "snapshot");
+    assert_eq!(frames.iter().filter_map(|frame| frame["seq"].as_u64()).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(frames[1]["kind"], "delta");
+
+    closing.cancel();
+    serving.await.expect("it ends");
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_used_says_why() {
+    let folder = folder();
+    open(&folder, Who::Command).await.expect("it opens").close().await;
+    let database = folder.path().join("data/campanile.db");
+    std::fs::write(&database, b"this was a database once, and is none now").expect("ours");
+    for side in ["campanile.db-wal", "campanile.db-shm"] {
+        let _ = std::fs::remove_file(folder.path().join("data").join(side));
+    }
+    let Err(fault) = open(&folder, Who::Command).await else { panic!("it is damaged") };
+    assert!(fault.is(Code::DataDamaged), "{fault}");
+}
