@@ -39,7 +39,13 @@ export function extended(known: Tail | undefined, answer: LogView): Tail {
     stream: STREAMS[line.stream] ?? "note",
   }));
   const lines = added.length === 0 ? (before?.lines ?? []) : [...(before?.lines ?? []), ...added].slice(-MOST_LINES);
-  return { attempt: answer.attempt, attempts: answer.attempts, lines, next: answer.next, closed: answer.closed };
+  return {
+    attempt: answer.attempt,
+    attempts: answer.attempts,
+    lines,
+    next: answer.next,
+    closed: answer.closed && answer.at_end,
+  };
 }
 
 /** A gap that somebody should know of, as a line of its own. */
@@ -81,7 +87,7 @@ async function readOn(
       limit: PER_READ,
     });
     known = extended(known, answer);
-    if (answer.at_end || answer.closed || answer.lines.length === 0) return known;
+    if (answer.at_end || answer.lines.length === 0) return known;
   }
 }
 

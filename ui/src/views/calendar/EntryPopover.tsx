@@ -11,6 +11,7 @@ import { useSaid, useWords } from "@/lib/words";
 import { Button, Facts, IconButton, toast } from "@/primitives";
 import { clock } from "./civil";
 import { keyOf } from "./moving";
+import { useWhen } from "./RescheduleDialog";
 import type { Opened } from "./WeekGrid";
 import { calendarWords } from "./words";
 
@@ -57,6 +58,7 @@ export function EntryPopover({ opened, onClose, onMove }: EntryPopoverProps) {
               <li key={keyOf(each)}>
                 <button
                   type="button"
+                  data-testid="fold-entry"
                   data-hue={each.hue % 12}
                   onClick={() => setChosen(each)}
                   className="flex h-7 w-full items-center gap-2 rounded-sm px-2 text-left outline-none hover:bg-hover focus-visible:bg-hover"
@@ -96,6 +98,7 @@ function Detail({ job, name, hue, entry, onClose, onBack, onMove }: DetailProps)
   const all = useWords(calendarWords);
   const w = all.pop;
   const said = useSaid();
+  const when = useWhen();
   const router = useRouter();
   const known = useQuery(jobQuery(job));
   const run = useRunJobs();
@@ -104,34 +107,25 @@ function Detail({ job, name, hue, entry, onClose, onBack, onMove }: DetailProps)
   const row = known.data?.row;
   const gone = known.isError ? w.gone : null;
 
+  // This closes at once, so what follows hangs on the promises; a refusal has its toast already.
+  const refused = () => undefined;
   const runNow = () => {
-    run.mutate([job], {
-      onSuccess: ({ instances }) => {
-        const [instance] = instances;
-        toast({ text: w.ran(name) });
-        if (instance) router.history.push(`/runs/${instance}`);
-      },
-    });
     onClose();
+    void run.mutateAsync([job]).then(({ instances: [instance] }) => {
+      toast({ text: w.ran(name) });
+      if (instance) router.history.push(`/runs/${encodeURIComponent(instance)}`);
+    }, refused);
   };
+  const goOn = () => void resume.mutateAsync([job]).then(() => toast({ text: w.resumed(name) }), refused);
   const togglePause = () => {
-    if (row?.paused) {
-      resume.mutate([job], { onSuccess: () => toast({ text: w.resumed(name) }) });
-    } else {
-      pause.mutate([job], {
-        onSuccess: () => toast({ text: w.paused(name), undo: () => resume.mutate([job]) }),
-      });
-    }
     onClose();
+    if (row?.paused) goOn();
+    else void pause.mutateAsync([job]).then(() => toast({ text: w.paused(name), undo: goOn }), refused);
   };
 
   const words = row?.words ?? entry?.words;
   const facts: [string, React.ReactNode][] = [];
-  if (entry)
-    facts.push([
-      w.due,
-      <DueIn key="due" at={entry.due.ms} text={`${entry.due.text.slice(0, 16)} ${entry.due.offset}`} />,
-    ]);
+  if (entry) facts.push([w.due, <DueIn key="due" at={entry.due.ms} text={when(entry.due)} />]);
   if (entry)
     facts.push([
       w.state,
@@ -176,7 +170,7 @@ function Detail({ job, name, hue, entry, onClose, onBack, onMove }: DetailProps)
             data-testid="entry-open-run"
             onPress={() => {
               onClose();
-              router.history.push(`/runs/${entry.instance}`);
+              router.history.push(`/runs/${encodeURIComponent(entry.instance ?? "")}`);
             }}
           >
             {w.openRun}

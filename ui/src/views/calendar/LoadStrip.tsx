@@ -5,16 +5,19 @@ import { calendarWords } from "./words";
 
 interface LoadStripProps {
   counts: readonly number[];
-  /** The most in any quarter of the days shown. */
+  /** The least and the most in any quarter of the week. */
+  quietest: number;
   busiest: number;
   width: number;
 }
 
-export function LoadStrip({ counts, busiest, width }: LoadStripProps) {
+export function LoadStrip({ counts, quietest, busiest, width }: LoadStripProps) {
   const w = useWords(calendarWords);
   const n = Math.max(1, counts.length);
-  // The root of the share: one firing beside a thousand is still to be seen.
-  const reach = (count: number) => (count === 0 ? 0 : 1.5 + (width - 1.5) * Math.sqrt(count / busiest));
+  // What is always there is a thin line, so that what comes on top of it shows; and of that the root, so that one firing
+  // beside a thousand is still to be seen.
+  const over = Math.max(1, busiest - quietest);
+  const reach = (count: number) => (count === 0 ? 0 : 1.5 + (width - 1.5) * Math.sqrt((count - quietest) / over));
   const path = `M${width} 0${counts.map((count, i) => `H${(width - reach(count)).toFixed(2)}V${i + 1}`).join("")}H${width}z`;
   return (
     <div

@@ -56,10 +56,11 @@ export function RescheduleDialog({ ask, name, onClose }: RescheduleDialogProps) 
           toast({
             text: w.saved(view.name),
             detail: w.savedAt(scope, when(to)),
+            // The dialog is gone by then, so what follows hangs on the promise; a refusal has its toast already.
             undo: () =>
-              takeBack.mutate(
-                { job, version, seen_version: done.version },
-                { onSuccess: () => toast({ text: w.undone(view.name) }) },
+              void takeBack.mutateAsync({ job, version, seen_version: done.version }).then(
+                () => toast({ text: w.undone(view.name) }),
+                () => undefined,
               ),
           });
         },

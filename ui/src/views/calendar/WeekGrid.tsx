@@ -287,7 +287,9 @@ export function WeekGrid(props: WeekGridProps) {
       return;
     }
     element.style.visibility = "visible";
-    element.style.left = `calc(${(slot.column / count) * 100}% + 2px)`;
+    const inset = layouts[slot.column]?.left ?? 3;
+    element.style.left = `calc(${(slot.column / count) * 100}% + ${inset}px)`;
+    element.style.width = `calc(${100 / count}% - ${inset + LOAD_PX}px)`;
     element.style.top = `${toY(slot.minute, hourPx)}px`;
     element.textContent = `+ ${clock(slot.minute)}`;
   };
@@ -364,6 +366,7 @@ export function WeekGrid(props: WeekGridProps) {
 
   const here = cursor !== null && byKey.has(cursor) ? cursor : reachable[0] ? keyOf(reachable[0]) : null;
   const busiest = Math.max(1, ...week.load.flat());
+  const quietest = Math.min(busiest, ...week.load.flat());
   return (
     <div
       ref={box}
@@ -417,7 +420,7 @@ export function WeekGrid(props: WeekGridProps) {
             ref={hover}
             aria-hidden="true"
             className="pointer-events-none invisible absolute z-1 flex items-center rounded-sm border border-accent-ink/40 border-dashed bg-accent-soft/60 px-1.5 text-2xs text-accent-ink"
-            style={{ width: `calc(${100 / count}% - ${LOAD_PX + 4}px)`, height: Math.max(14, hourPx / 4) }}
+            style={{ height: Math.max(14, hourPx / 4) }}
           />
           {days.map((day, i) => {
             const layout = layouts[i];
@@ -455,7 +458,12 @@ export function WeekGrid(props: WeekGridProps) {
                     }}
                   />
                 ))}
-                <LoadStrip counts={week.load[from + i] ?? []} busiest={busiest} width={LOAD_PX - 4} />
+                <LoadStrip
+                  counts={week.load[from + i] ?? []}
+                  quietest={quietest}
+                  busiest={busiest}
+                  width={LOAD_PX - 4}
+                />
                 <div className="absolute inset-y-0" style={{ left: layout.left, right: LOAD_PX }}>
                   {layout.placed.map((placed) => {
                     const key = keyOf(placed.item);

@@ -2,12 +2,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useRouter } from "@tanstack/react-router";
 import { ChevronLeft, CircleX, OctagonX, Play, RotateCcw } from "lucide-react";
-import { useLayoutEffect, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { instanceQuery, useCancelInstances, useRetryInstances, useRunAgain } from "@/api/instances";
 import { jobQuery } from "@/api/jobs";
 import type { InstanceDetail, TaskRow } from "@/api/types";
 import { Answer, DueIn, InstanceStateBadge, View } from "@/components";
 import { useHotkey } from "@/lib/hotkeys";
+import { useWider } from "@/lib/width";
 import { useSaid, useWords } from "@/lib/words";
 import { Button, CodeBlock, Dialog, Facts, IconButton, Notice, Section, SkeletonRows, Tabs, toast } from "@/primitives";
 import { Chain } from "./Chain";
@@ -50,18 +51,8 @@ function Run({ of: detail }: { of: InstanceDetail }) {
   const [tab, setTab] = useState<"log" | "detail">("log");
   const [taskId, setTaskId] = useState<string | null>(null);
   const box = useRef<HTMLDivElement>(null);
-  const [wide, setWide] = useState(true);
+  const wide = useWider(box, WIDE_PX);
   const task = detail.tasks.find((each) => each.id === taskId) ?? telling(detail.tasks);
-
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const measure = () => setWide(element.clientWidth >= WIDE_PX);
-    const watcher = new ResizeObserver(measure);
-    watcher.observe(element);
-    measure();
-    return () => watcher.disconnect();
-  }, []);
 
   const no = (allowed: { ok: boolean; why: { en: string; zh: string } | null } | undefined) =>
     allowed && !allowed.ok ? (allowed.why ? said(allowed.why) : "—") : null;
@@ -95,8 +86,15 @@ function Run({ of: detail }: { of: InstanceDetail }) {
   return (
     <View
       title={
-        <span className="flex min-w-0 items-center gap-2">
-          <IconButton size="sm" label={w.back} kbd="Escape" icon={<ChevronLeft />} onPress={back} className="-ml-2" />
+        <span className="flex min-w-0 items-baseline gap-2">
+          <IconButton
+            size="sm"
+            label={w.back}
+            kbd="Escape"
+            icon={<ChevronLeft />}
+            onPress={back}
+            className="-ml-2 self-center"
+          />
           <Link
             to="/jobs/$job"
             params={{ job: row.job }}
@@ -140,7 +138,7 @@ function Run({ of: detail }: { of: InstanceDetail }) {
         <Trouble tasks={detail.tasks} />
         <Chain of={detail} />
         {wide ? (
-          <div className="grid min-h-80 flex-1 grid-cols-[minmax(320px,2fr)_3fr] gap-3">
+          <div className="grid min-h-80 flex-1 grid-cols-[minmax(320px,2fr)_3fr] grid-rows-[minmax(0,1fr)] gap-3">
             <div className="min-h-0 overflow-y-auto pr-0.5">{details}</div>
             <div className="min-h-0">{log}</div>
           </div>

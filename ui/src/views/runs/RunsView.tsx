@@ -3,7 +3,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { CalendarDays, ChevronDown, History, ListTodo, OctagonX, RotateCcw, SearchX, X } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import { instancesQuery } from "@/api/instances";
 import type { InstanceRow } from "@/api/types";
 import {
@@ -22,6 +22,7 @@ import {
 import { cx } from "@/lib/cx";
 import { useHotkey } from "@/lib/hotkeys";
 import { span } from "@/lib/relative";
+import { useWider } from "@/lib/width";
 import { useLang, useWords } from "@/lib/words";
 import { Button, Clip, type Column, ContextMenu, EmptyState, IconButton, Menu, Table, toneSoft } from "@/primitives";
 import { codesOf, filterOf, type RunsSearch, STATES, statesOf, toggled } from "./filter";
@@ -47,6 +48,8 @@ export function RunsView() {
   const rows = useMemo(() => query.data?.pages.flatMap((page) => page.rows) ?? [], [query.data]);
   const states = statesOf(search);
   const codes = codesOf(search, TASK_CODES);
+  const box = useRef<HTMLDivElement>(null);
+  const wide = useWider(box, 960);
   const filtered = states.length + codes.length > 0 || search.job !== undefined;
 
   const set = (part: { [K in keyof RunsSearch]: string | undefined }) => {
@@ -73,12 +76,12 @@ export function RunsView() {
     palette: false,
   });
 
-  const columns: Column<InstanceRow>[] = [
+  const all: Column<InstanceRow>[] = [
     { id: "state", head: w.columns.state, width: 116, cell: (row) => <InstanceStateBadge state={row.state} /> },
     {
       id: "job",
       head: w.columns.job,
-      width: "minmax(140px,2fr)",
+      width: "minmax(120px,2fr)",
       cell: (row) => <Clip className="font-medium">{row.job_name}</Clip>,
     },
     {
@@ -90,8 +93,9 @@ export function RunsView() {
     {
       id: "due",
       head: w.columns.due,
-      width: "minmax(150px,1.3fr)",
-      cell: (row) => <DueIn at={row.due.ms} text={row.due.text} />,
+      width: 190,
+      // The year is in the title of the run; here it would only push the time out.
+      cell: (row) => <DueIn at={row.due.ms} text={row.due.text.slice(5)} />,
     },
     { id: "late", head: w.columns.late, width: 84, align: "right", cell: (row) => <Late row={row} /> },
     {
@@ -111,7 +115,7 @@ export function RunsView() {
     {
       id: "tasks",
       head: w.columns.tasks,
-      width: "minmax(110px,0.9fr)",
+      width: "minmax(96px,0.9fr)",
       cell: (row) => <Tasks row={row} />,
     },
     {
@@ -125,6 +129,8 @@ export function RunsView() {
       },
     },
   ];
+
+  const columns = wide ? all : all.filter((column) => column.id !== "origin" && column.id !== "attempt");
 
   return (
     <View
@@ -206,40 +212,42 @@ export function RunsView() {
         </>
       }
     >
-      {query.isError && rows.length === 0 ? (
-        <RefusalNotice error={query.error} onAgain={() => void query.refetch()} />
-      ) : (
-        <Table
-          label={w.list}
-          rows={rows}
-          rowKey={(row) => row.id}
-          columns={columns}
-          cursor={cursor}
-          onCursor={setCursor}
-          onOpen={open}
-          onMenu={(row, at) => setMenu({ row, ...at })}
-          selected={selected}
-          onSelect={setSelected}
-          onEnd={() => query.hasNextPage && !query.isFetchingNextPage && void query.fetchNextPage()}
-          loading={query.isPending}
-          empty={
-            filtered ? (
-              <EmptyState icon={<SearchX />} title={w.emptyFilter} hint={w.emptyFilterHint}>
-                <Button onPress={() => set({ state: undefined, code: undefined, job: undefined })}>{w.clear}</Button>
-              </EmptyState>
-            ) : (
-              <EmptyState icon={<History />} title={w.empty} hint={w.emptyHint}>
-                <Button icon={<CalendarDays />} onPress={() => router.history.push("/calendar")}>
-                  {w.toCalendar}
-                </Button>
-                <Button icon={<ListTodo />} onPress={() => router.history.push("/jobs")}>
-                  {w.toJobs}
-                </Button>
-              </EmptyState>
-            )
-          }
-        />
-      )}
+      <div ref={box} className="h-full">
+        {query.isError && rows.length === 0 ? (
+          <RefusalNotice error={query.error} onAgain={() => void query.refetch()} />
+        ) : (
+          <Table
+            label={w.list}
+            rows={rows}
+            rowKey={(row) => row.id}
+            columns={columns}
+            cursor={cursor}
+            onCursor={setCursor}
+            onOpen={open}
+            onMenu={(row, at) => setMenu({ row, ...at })}
+            selected={selected}
+            onSelect={setSelected}
+            onEnd={() => query.hasNextPage && !query.isFetchingNextPage && void query.fetchNextPage()}
+            loading={query.isPending}
+            empty={
+              filtered ? (
+                <EmptyState icon={<SearchX />} title={w.emptyFilter} hint={w.emptyFilterHint}>
+                  <Button onPress={() => set({ state: undefined, code: undefined, job: undefined })}>{w.clear}</Button>
+                </EmptyState>
+              ) : (
+                <EmptyState icon={<History />} title={w.empty} hint={w.emptyHint}>
+                  <Button icon={<CalendarDays />} onPress={() => router.history.push("/calendar")}>
+                    {w.toCalendar}
+                  </Button>
+                  <Button icon={<ListTodo />} onPress={() => router.history.push("/jobs")}>
+                    {w.toJobs}
+                  </Button>
+                </EmptyState>
+              )
+            }
+          />
+        )}
+      </div>
       <ContextMenu
         at={menu}
         onClose={() => setMenu(null)}
