@@ -5,28 +5,33 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use campanile_api::Fault;
-use campanile_host::{Host, Options, Running};
+use campanile_host::{Host, Options, Records, Who, keep_records};
+use tauri::async_runtime::JoinHandle;
 use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
 
 pub struct Engine {
-    data: Option<PathBuf>,
+    data: PathBuf,
     open: Mutex<Option<Open>>,
 }
 
 struct Open {
     host: Arc<Host>,
-    running: Running,
+    shutdown: CancellationToken,
+    running: JoinHandle<()>,
+    /// Dropped last: it writes what is still under way.
+    _records: Records,
 }
 
 impl Engine {
-    pub fn new(data: Option<PathBuf>) -> Engine {
+    pub fn new(data: PathBuf) -> Engine {
         Engine { data, open: Mutex::new(None) }
     }
 
     /// Opens the data folder and starts the engine. What keeps it from that is told to whoever asks next.
     pub async fn open(&self) {
         if let Err(fault) = self.host().await {
-            tracing::error!(%fault, "the data folder cannot be opened");
+            eprintln!("{fault}");
         }
     }
 
@@ -35,16 +40,21 @@ impl Engine {
         if let Some(open) = open.as_ref() {
             return Ok(open.host.clone());
         }
-        let host = Arc::new(Host::open(Options::desktop(self.data.clone())).await?);
-        let running = host.clone().start();
-        *open = Some(Open { host: host.clone(), running });
+        let host = Arc::new(Host::open(Options { data: self.data.clone(), who: Who::Desktop }).await?);
+        let records = keep_records(host.data(), false)?;
+        let shutdown = CancellationToken::new();
+        let running = tauri::async_runtime::spawn(host.clone().run(shutdown.clone()));
+        *open = Some(Open { host: host.clone(), shutdown, running, _records: records });
         Ok(host)
     }
 
     /// Lets go of the folder, so that another program may take over at once.
     pub async fn close(&self) {
-        if let Some(open) = self.open.lock().await.take() {
-            open.running.stop().await;
+        let Some(open) = self.open.lock().await.take() else { return };
+        open.shutdown.cancel();
+        if open.running.await.is_err() {
+            tracing::error!("the engine ended in a panic");
         }
+        open.host.close().await;
     }
 }

@@ -11,18 +11,19 @@ mod notifications;
 mod tray;
 mod window;
 
+use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use campanile_host::DataFolder;
 use engine::Engine;
 use tauri::{Manager, RunEvent};
 use tauri_plugin_window_state::StateFlags;
 
 fn main() -> anyhow::Result<()> {
     let data = data_folder(std::env::args_os().skip(1));
-    let _log = campanile_host::start_logging();
-    let folder = one_for_each(data.as_deref());
+    let folder = one_for_each(&data);
     let engine = Arc::new(Engine::new(data));
 
     let app = tauri::Builder::default()
@@ -67,9 +68,9 @@ fn main() -> anyhow::Result<()> {
 }
 
 /// Starting the app again shows its window; with another data folder it is another app.
-fn one_for_each(data: Option<&Path>) -> String {
+fn one_for_each(data: &Path) -> String {
     let mut hasher = DefaultHasher::new();
-    data.map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.to_owned())).hash(&mut hasher);
+    data.canonicalize().unwrap_or_else(|_| data.to_owned()).hash(&mut hasher);
     format!("dev.campanile.console.d{:x}", hasher.finish())
 }
 
@@ -79,11 +80,13 @@ fn remembered() -> StateFlags {
 }
 
 /// `--data DIR`, else what CAMPANILE_DATA says, else the place that desktops keep such things in.
-fn data_folder(mut arguments: impl Iterator<Item = std::ffi::OsString>) -> Option<PathBuf> {
+fn data_folder(mut arguments: impl Iterator<Item = OsString>) -> PathBuf {
     while let Some(argument) = arguments.next() {
-        if argument == "--data" {
-            return arguments.next().map(PathBuf::from);
+        if argument == "--data"
+            && let Some(folder) = arguments.next()
+        {
+            return PathBuf::from(folder);
         }
     }
-    std::env::var_os("CAMPANILE_DATA").map(PathBuf::from)
+    std::env::var_os("CAMPANILE_DATA").map_or_else(DataFolder::default_path, PathBuf::from)
 }

@@ -4,8 +4,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use campanile_api::{AlarmState, Severity};
-use futures::StreamExt;
+use campanile_api::views::{AlarmPage, AlarmRow};
+use campanile_api::{CallContext, Code, Fault, Lang, Severity};
+use campanile_host::Host;
+use serde_json::json;
 use tauri::{AppHandle, Manager};
 use tauri_plugin_notification::NotificationExt;
 
@@ -27,8 +29,8 @@ pub fn watch(app: AppHandle) {
     });
 }
 
-async fn follow(app: &AppHandle, host: &campanile_host::Host) {
-    let mut frames = host.feed();
+async fn follow(app: &AppHandle, host: &Host) {
+    let mut frames = host.feed().subscribe();
     let mut known: Option<HashSet<(String, Severity)>> = None;
     let mut worst = None;
     while let Some(frame) = frames.next().await {
@@ -39,22 +41,34 @@ async fn follow(app: &AppHandle, host: &campanile_host::Host) {
         if known.is_some() && !frame.stale.iter().any(|topic| topic == "alarms") {
             continue;
         }
-        let Ok(firing) = host.firing_alarms().await else { continue };
+        let firing = match firing(host).await {
+            Ok(firing) => firing,
+            Err(fault) => {
+                tracing::warn!(%fault, "the alarms cannot be read");
+                continue;
+            }
+        };
         let now: HashSet<_> = firing.iter().map(|alarm| (alarm.id.clone(), alarm.severity)).collect();
         // What was open when the program started is in the window already.
         if let Some(known) = &known {
-            for alarm in firing.iter().filter(|alarm| {
-                alarm.state == AlarmState::Firing && !known.contains(&(alarm.id.clone(), alarm.severity))
-            }) {
+            for alarm in firing.iter().filter(|alarm| !known.contains(&(alarm.id.clone(), alarm.severity))) {
                 let text = if speaks_chinese() { &alarm.message.zh } else { &alarm.message.en };
-                let shown = app.notification().builder().title("Campanile").body(text).show();
-                if let Err(error) = shown {
+                if let Err(error) = app.notification().builder().title("Campanile").body(text).show() {
                     tracing::warn!(%error, "this desktop shows no notifications");
                 }
             }
         }
         known = Some(now);
     }
+}
+
+/// Alarms that nobody has acknowledged, the worst first.
+async fn firing(host: &Host) -> Result<Vec<AlarmRow>, Fault> {
+    let cx = CallContext { who: host.person().clone(), zone: String::new(), lang: Lang::En };
+    let page = host.call("list_alarms", json!({"states": ["firing"], "limit": 50}), &cx).await?;
+    let page: AlarmPage =
+        serde_json::from_value(page).map_err(|error| Code::BadRequest.fault().with("reason", error))?;
+    Ok(page.rows)
 }
 
 /// What the desktop speaks: the tray and its notifications follow it.

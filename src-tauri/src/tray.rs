@@ -1,5 +1,7 @@
 //! The tray: the worst open severity as an icon, and the way back to the window.
 
+use std::panic::AssertUnwindSafe;
+
 use campanile_api::Severity;
 use tauri::image::Image;
 use tauri::menu::{Menu, MenuItem};
@@ -15,14 +17,21 @@ const CRITICAL: Image<'_> = include_image!("../icons/tray-critical.png");
 
 /// A desktop without a tray goes without: starting the app again shows the window.
 pub fn raise(app: &AppHandle) {
-    if let Err(error) = build(app) {
-        tracing::warn!(%error, "this desktop has no tray");
+    // The library panics where the system's indicator library is not installed.
+    match std::panic::catch_unwind(AssertUnwindSafe(|| build(app))) {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!(%error, "this desktop has no tray"),
+        Err(_) => tracing::warn!("this system has no indicator library; the app goes without a tray"),
     }
 }
 
 fn build(app: &AppHandle) -> tauri::Result<()> {
     let chinese = crate::notifications::speaks_chinese();
-    let (open, quit) = if chinese { ("打开 Campanile", "退出（任务不再运行）") } else { ("Open Campanile", "Quit (nothing runs any more)") };
+    let (open, quit) = if chinese {
+        ("打开 Campanile", "退出（任务不再运行）")
+    } else {
+        ("Open Campanile", "Quit (nothing runs any more)")
+    };
     let open = MenuItem::with_id(app, "open", open, true, None::<&str>)?;
     let quit = MenuItem::with_id(app, "quit", quit, true, None::<&str>)?;
     TrayIconBuilder::with_id(TRAY)

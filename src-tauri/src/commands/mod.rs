@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use campanile_api::{Fault, Frame};
+use campanile_api::views::Frame;
+use campanile_api::{CallContext, Fault, Lang};
 use serde_json::Value;
 use tauri::ipc::Channel;
 use tauri::{AppHandle, State};
@@ -17,16 +18,17 @@ pub async fn call(
     op: String,
     input: Value,
     zone: String,
-    lang: String,
+    lang: Lang,
 ) -> Result<Value, Fault> {
     let host = engine.host().await?;
-    host.call_as_owner(&op, input, &zone, &lang).await
+    host.call(&op, input, &CallContext { who: host.person().clone(), zone, lang }).await
 }
 
 /// The live feed, until the window is gone.
 #[tauri::command]
 pub async fn subscribe(engine: State<'_, Arc<Engine>>, channel: Channel<Frame>) -> Result<(), Fault> {
-    feed::pass_on(&engine.host().await?, channel);
+    let host = engine.host().await?;
+    feed::pass_on(&host, channel);
     Ok(())
 }
 
