@@ -17,5 +17,7 @@ export function useAcknowledge() {
   return useMutation({
     mutationFn: (input: { alarms: string[]; note: string }) => call("acknowledge_alarms", input),
     onSettled: () => client.invalidateQueries({ queryKey: ["alarms"] }),
+    // Said beside the note.
+    meta: { quiet: true },
   });
 }

@@ -90,7 +90,13 @@ export function EmptyState({ icon, title, hint, children }: EmptyStateProps) {
 
 /** Shown only where nothing is known yet; what was known stays until the new comes. */
 export function Skeleton({ className }: { className?: string }) {
-  return <div aria-hidden="true" className={cx("breathing rounded-sm bg-line", className ?? "h-4 w-full")} />;
+  return (
+    <div
+      aria-hidden="true"
+      data-skeleton=""
+      className={cx("breathing rounded-sm bg-line", className ?? "h-4 w-full")}
+    />
+  );
 }
 
 export function SkeletonRows({ rows = 6, height = 34 }: { rows?: number; height?: number }) {

@@ -5,8 +5,8 @@
 //          empty={<EmptyState …/>} loading={query.isPending} />
 //
 // A column: { id, head, width: 120 | "minmax(160px,2fr)", align?, cell: (row) => node, sort?, onSort? }. Only the rows on
-// the screen are in the page. While it is mounted j/k move the cursor, x selects, Shift+X selects up to the cursor, Enter
-// opens; further one-letter actions are the view's own `useHotkey`s, reading the cursor it holds. Cells clip, and put the
+// the screen are in the page. A click puts the cursor on a row, a double click opens it. While it is mounted j/k move the
+// cursor, x selects, Shift+X selects up to the cursor, Enter opens; further one-letter actions are the view's own `useHotkey`s, reading the cursor it holds. Cells clip, and put the
 // whole text in their title (use `Clip`).
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
@@ -211,7 +211,10 @@ export function Table<Row>(props: TableProps<Row>) {
                 setCursor(key);
                 if (event.shiftKey) extend(index);
                 else if (event.ctrlKey || event.metaKey) toggle(key);
-                else onOpen?.(row);
+              }}
+              onDoubleClick={(event) => {
+                if ((event.target as HTMLElement).closest("a,button,label,input")) return;
+                onOpen?.(row);
               }}
               onContextMenu={
                 onMenu &&
@@ -222,7 +225,7 @@ export function Table<Row>(props: TableProps<Row>) {
                 })
               }
               className={cx(
-                "absolute inset-x-0 grid border-line border-b",
+                "absolute inset-x-0 grid select-none border-line border-b",
                 picked ? "bg-picked" : "hover:bg-hover",
                 on && "bg-hover shadow-[inset_2px_0_0_0_var(--cursor,var(--accent-ink))]",
                 on && picked && "bg-picked",

@@ -4,6 +4,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { BellOff, Check } from "lucide-react";
 import { useMemo, useState } from "react";
 import { alarmsQuery, useAcknowledge } from "@/api/alarms";
+import { Refusal } from "@/api/door";
 import { useLive } from "@/api/live";
 import type { AlarmRow, AlarmState } from "@/api/types";
 import {
@@ -337,6 +338,8 @@ function AcknowledgeDialog({ alarms, onClose, onDone }: AcknowledgeDialogProps) 
         autoFocus
         label={w.note}
         hint={w.noteHint}
+        required
+        error={acknowledge.error instanceof Refusal ? said(acknowledge.error.said) : acknowledge.error?.message}
         value={note}
         onChange={setNote}
         onKeyDown={(event) => event.key === "Enter" && submit()}

@@ -196,7 +196,7 @@ function Form({ job, version, first, node, onReload }: FormProps) {
   useHotkey("Escape", w.leave, leave, { palette: false });
 
   const processor = node.processors.find((each) => each.name === draft.processor && each.group === draft.group);
-  const stale = refusal?.field === null && refusal.code !== "";
+  const stale = refusal?.code === CHANGED_MEANWHILE;
   return (
     <View
       title={job ? w.editTitle(first.name) : w.newTitle}
@@ -485,6 +485,9 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
     </fieldset>
   );
 }
+
+/** The refusal that says someone else saved the job first. */
+const CHANGED_MEANWHILE = "k_sc_ec_000006";
 
 /** The places on the page where an error can stand. */
 const HOMES = [

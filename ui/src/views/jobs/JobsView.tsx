@@ -2,6 +2,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import {
+  ArrowRight,
   ClipboardPaste,
   Copy,
   FileDown,
@@ -169,6 +170,7 @@ export function JobsView() {
 
   function entries(row: JobRow): MenuEntry[] {
     return [
+      { id: "open", label: w.open, icon: <ArrowRight />, kbd: "Enter", run: () => open(row) },
       {
         id: "run",
         label: w.run,

@@ -1,8 +1,9 @@
 // What one can do to jobs from a list or from one job's page: run, pause, resume, delete, export; with a question first
 // where many are meant, and a way back wherever there is one.
 import { useNavigate } from "@tanstack/react-router";
-import { Copy, FileDown } from "lucide-react";
+import { Copy } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { inDesktop } from "@/api/door";
 import { useApplyJobs, useExportJobs, usePauseJobs, useRemoveJobs, useResumeJobs, useRunJobs } from "@/api/jobs";
 import { copyText, saveText } from "@/lib/clipboard";
 import { useWords } from "@/lib/words";
@@ -60,8 +61,14 @@ export function useJobActions(onGone?: () => void) {
           },
         }),
     });
+  // A browser saves files; the desktop's window does not, so there the text is shown, to be copied.
   const save = (jobs: string[], name: string) =>
-    exportJobs.mutate(jobs, { onSuccess: (document) => setExported({ name: `${name}.yaml`, text: document.text }) });
+    exportJobs.mutate(jobs, {
+      onSuccess: ({ text }) => {
+        if (inDesktop) setExported({ name: `${name}.yaml`, text });
+        else saveText(`${name}.yaml`, text, "application/yaml");
+      },
+    });
   const edit = (job: string) => void navigate({ to: "/jobs/$job/edit", params: { job } });
 
   const question: ReactNode = (
@@ -73,27 +80,19 @@ export function useJobActions(onGone?: () => void) {
         lead={w.exportLead}
         width={720}
         footer={
-          <>
-            <Button
-              icon={<FileDown />}
-              onPress={() => exported && saveText(exported.name, exported.text, "application/yaml")}
-            >
-              {w.saveFile}
-            </Button>
-            <Button
-              variant="primary"
-              autoFocus
-              icon={<Copy />}
-              onPress={async () => {
-                if (!exported) return;
-                const done = await copyText(exported.text);
-                toast(done ? { text: w.copied } : { tone: "bad", text: w.notCopied });
-                if (done) setExported(null);
-              }}
-            >
-              {w.copy}
-            </Button>
-          </>
+          <Button
+            variant="primary"
+            autoFocus
+            icon={<Copy />}
+            onPress={async () => {
+              if (!exported) return;
+              const done = await copyText(exported.text);
+              toast(done ? { text: w.copied } : { tone: "bad", text: w.notCopied });
+              if (done) setExported(null);
+            }}
+          >
+            {w.copy}
+          </Button>
         }
       >
         <CodeBlock tall className="mt-1">
