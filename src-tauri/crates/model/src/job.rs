@@ -157,7 +157,7 @@ pub struct Job {
     pub saved_at: Timestamp,
     /// Firings due up to here have been decided, and are never decided again.
     pub fired_through: Timestamp,
-    /// None: nothing is planned, or the next time depends on an instance that has not ended.
+    /// None: nothing is planned, or the next time depends on an instance that has not ended. [`Timestamp::MAX`]: never again.
     pub next_due: Option<Timestamp>,
     pub paused: bool,
     /// When the last instance that the schedule made became final (what `fixedDelay` counts from).

@@ -59,22 +59,25 @@ impl Launcher {
     async fn plan_fixed_delays(&mut self) -> Result<usize, PassError> {
         let mut planned = 0;
         for job in self.shared.store.idle_fixed_delay_jobs(BATCH).await? {
-            let timeline = match self.timeline(&job).await {
-                Ok(timeline) => timeline,
+            let next = match self.timeline(&job).await {
+                Ok(timeline) => following_time(&job, &timeline),
                 Err(TimelineError::Store(error)) => return Err(error.into()),
-                Err(TimelineError::Schedule(_)) => continue,
+                Err(TimelineError::Schedule(_)) => None,
             };
-            let Some(timing) = timeline.newest() else { continue };
-            let ended = job.last_final_at.unwrap_or(job.fired_through).max(job.fired_through);
-            let own = timing.after_final(ended).map(|occurrence| occurrence.due);
-            let added = timeline.next_due(job.fired_through);
-            let Some(next) = own.into_iter().chain(added).min() else { continue };
+            // Never, rather than unknown: nobody needs to look at this job again.
+            let next = next.unwrap_or(Timestamp::MAX);
             if self.shared.store.plan_next(&self.lead, job.id, job.version, next).await? {
                 planned += 1;
             }
         }
         Ok(planned)
     }
+}
+
+/// When a job of a fixed delay runs next: the delay after its last run ended.
+fn following_time(job: &Job, timeline: &Timeline) -> Option<Timestamp> {
+    let ended = job.last_final_at.unwrap_or(job.fired_through).max(job.fired_through);
+    timeline.newest()?.after_final(ended).map(|occurrence| occurrence.due)
 }
 
 #[derive(Debug, thiserror::Error)]
