@@ -8,88 +8,12 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { chromium } from "playwright-core";
-import { required, serve } from "./programs.mjs";
+import { closeChrome, openConsole } from "./console.mjs";
+import { serve } from "./programs.mjs";
 
 const FAILURES = new URL("../failures/", import.meta.url).pathname;
 
-/** The network of a test machine may be closed: Chromium is kept from asking for anything but the console. */
-const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
-
-/** @type {Promise<import("playwright-core").Browser> | undefined} */
-let browser;
-
-export function chrome() {
-  browser ??= chromium.launch({ executablePath: required("CAMPANILE_CHROMIUM"), args: FLAGS });
-  return browser;
-}
-
-after(async () => {
-  await (await browser)?.close();
-});
-
-/**
- * A console in a page of its own. What it complains of is collected; `mayComplain` names what a story provokes.
- * @param {string} address
- * @param {{ lang?: "en" | "zh", theme?: "light" | "dark", width?: number, height?: number, scale?: number }} [looks]
- */
-export async function openConsole(
-  address,
-  { lang = "en", theme = "light", width = 1280, height = 800, scale = 1 } = {},
-) {
-  const context = await (await chrome()).newContext({
-    viewport: { width, height },
-    deviceScaleFactor: scale,
-    reducedMotion: "reduce",
-    locale: lang === "zh" ? "zh-CN" : "en-GB",
-  });
-  context.setDefaultTimeout(15_000);
-  await context.addInitScript(
-    ([first, KEY]) => {
-      if (!localStorage.getItem(KEY)) localStorage.setItem(KEY, JSON.stringify(first));
-    },
-    [{ theme, lang, railShut: false }, "campanile.appearance"],
-  );
-  const page = await context.newPage();
-  /** @type {string[]} */
-  const complaints = [];
-  /** @type {RegExp[]} */
-  const allowed = [];
-  let closing = false;
-  const complain = (text) => {
-    if (!closing && !allowed.some((each) => each.test(text))) complaints.push(text);
-  };
-  page.on("pageerror", (error) => complain(`error: ${error.message}`));
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning")
-      complain(`console ${message.type()}: ${message.text()} (${message.location().url})`);
-  });
-  page.on("requestfailed", (request) => complain(`failed: ${request.url()} ${request.failure()?.errorText}`));
-  page.on("response", (response) => {
-    if (response.status() >= 400) complain(`answered ${response.status()}: ${response.url()}`);
-  });
-  await page.goto(address);
-  const go = (path) => page.evaluate((to) => window.location.assign(`#${to}`), path);
-  return {
-    page,
-    complaints,
-    go,
-    /** @param {RegExp} what */
-    mayComplain: (...what) => allowed.push(...what),
-    close: async () => {
-      closing = true;
-      await context.close();
-    },
-  };
-}
+after(closeChrome);
 
 /** @typedef {Awaited<ReturnType<typeof openConsole>> & { node: Awaited<ReturnType<typeof serve>>, open: typeof openConsole, also: (node: Awaited<ReturnType<typeof serve>>) => void }} Scene */
 

@@ -58,6 +58,12 @@ export function Shell() {
     if (clock === "local" || clock === "UTC") setZone(clock);
   }, [settings]);
 
+  // For whoever measures how long a start takes: the first answers are on the page.
+  const known = settings !== undefined;
+  useEffect(() => {
+    if (known) requestAnimationFrame(() => performance.mark("usable"));
+  }, [known]);
+
   // Every time on the page is the node's text: another zone or language means asking for all of it anew.
   useEffect(() => onZone(() => void client.invalidateQueries()), [client]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the language is what this waits for
