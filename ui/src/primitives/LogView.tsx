@@ -130,6 +130,16 @@ export function LogView({ lines, live = false, empty, tools, className }: LogVie
   useLayoutEffect(() => {
     if (follow && count > 0 && box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [follow, count]);
+  // So does a change of its height, which would otherwise leave the end below the edge.
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element || !follow) return;
+    const watcher = new ResizeObserver(() => {
+      element.scrollTop = element.scrollHeight;
+    });
+    watcher.observe(element);
+    return () => watcher.disconnect();
+  }, [follow]);
 
   useEffect(() => {
     const element = box.current;

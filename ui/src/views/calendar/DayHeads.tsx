@@ -21,6 +21,11 @@ interface DayHeadsProps {
   onOpen: (opened: Opened) => void;
 }
 
+/** There is little room beside a date. */
+function brief(n: number): string {
+  return n < 1_000 ? figure(n) : `${figure(n < 10_000 ? Math.round(n / 100) / 10 : Math.round(n / 1_000))}k`;
+}
+
 export function DayHeads({ week, from, count, onDay, onOpen }: DayHeadsProps) {
   const w = useWords(calendarWords);
   const said = useSaid();
@@ -83,7 +88,7 @@ export function DayHeads({ week, from, count, onDay, onOpen }: DayHeadsProps) {
               )}
               {total > 0 && (
                 <span className="ml-auto min-w-0 truncate text-2xs text-ink-3" title={w.firings(total)}>
-                  {figure(total)}
+                  {brief(total)}
                 </span>
               )}
             </div>

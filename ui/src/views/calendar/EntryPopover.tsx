@@ -5,7 +5,7 @@ import { ArrowLeft, ListTodo, Move as MoveIcon, Pause, Play, ScrollText, SquareA
 import { useMemo, useState } from "react";
 import { Dialog, Popover } from "react-aria-components";
 import { jobQuery, usePauseJobs, useResumeJobs, useRunJobs } from "@/api/jobs";
-import type { CalendarEntry } from "@/api/types";
+import type { CalendarEntry, Words } from "@/api/types";
 import { DueIn, Glyph, InstanceStateBadge, instanceLook, instanceState } from "@/components";
 import { useSaid, useWords } from "@/lib/words";
 import { Button, Facts, IconButton, toast } from "@/primitives";
@@ -34,7 +34,7 @@ export function EntryPopover({ opened, onClose, onMove }: EntryPopoverProps) {
       onOpenChange={(open) => !open && onClose()}
       placement="right top"
       offset={6}
-      className="enter-pop w-84 max-w-[90vw] rounded-lg bg-surface shadow-pop"
+      className="enter-pop w-84 max-w-[90vw] overflow-y-auto rounded-lg bg-surface shadow-pop"
       data-overlay=""
       data-testid="entry-popover"
     >
@@ -46,12 +46,19 @@ export function EntryPopover({ opened, onClose, onMove }: EntryPopoverProps) {
             name={entry.name}
             entry={entry}
             hue={entry.hue}
+            words={entry.words}
             onClose={onClose}
             onBack={many ? () => setChosen(null) : undefined}
             onMove={() => onMove(entry)}
           />
         ) : opened.is === "band" ? (
-          <Detail job={opened.band.job} name={opened.band.name} hue={opened.band.hue} onClose={onClose} />
+          <Detail
+            job={opened.band.job}
+            name={opened.band.name}
+            hue={opened.band.hue}
+            words={opened.band.words}
+            onClose={onClose}
+          />
         ) : (
           <ul className="max-h-80 overflow-y-auto p-1">
             {many?.map((each) => (
@@ -88,13 +95,14 @@ interface DetailProps {
   job: string;
   name: string;
   hue: number;
+  words: Words;
   entry?: CalendarEntry;
   onClose: () => void;
   onBack?: (() => void) | undefined;
   onMove?: () => void;
 }
 
-function Detail({ job, name, hue, entry, onClose, onBack, onMove }: DetailProps) {
+function Detail({ job, name, hue, words, entry, onClose, onBack, onMove }: DetailProps) {
   const all = useWords(calendarWords);
   const w = all.pop;
   const said = useSaid();
@@ -123,7 +131,6 @@ function Detail({ job, name, hue, entry, onClose, onBack, onMove }: DetailProps)
     else void pause.mutateAsync([job]).then(() => toast({ text: w.paused(name), undo: goOn }), refused);
   };
 
-  const words = row?.words ?? entry?.words;
   const facts: [string, React.ReactNode][] = [];
   if (entry) facts.push([w.due, <DueIn key="due" at={entry.due.ms} text={when(entry.due)} />]);
   if (entry)
@@ -134,7 +141,7 @@ function Detail({ job, name, hue, entry, onClose, onBack, onMove }: DetailProps)
         <span className="text-ink-3 text-xs">{all.origins[entry.origin]}</span>
       </span>,
     ]);
-  if (words) facts.push([w.schedule, said(words)]);
+  facts.push([w.schedule, said(words)]);
 
   return (
     <div data-hue={hue % 12}>

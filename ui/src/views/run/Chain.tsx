@@ -21,7 +21,8 @@ export function Chain({ of: detail }: { of: InstanceDetail }) {
   const kept = late !== null && late > PROMPT_MS ? worst : null;
   const firstOpen = chain.findIndex((link) => !link.at);
   const over = detail.row.finished !== null;
-  let date = "";
+  // The day stands in the title of the page; here it is said of what was on another.
+  const dueDay = detail.row.due.text.slice(0, 10);
 
   return (
     <section aria-label={w.chain} data-testid="run-chain" className="panel px-4 pt-3 pb-3">
@@ -34,9 +35,7 @@ export function Chain({ of: detail }: { of: InstanceDetail }) {
           const gap = all[i + 1] ?? null;
           const here = kept?.index === i + 1;
           const waits = !link.at && i === firstOpen && !over;
-          const day = link.at?.text.slice(0, 10) ?? date;
-          const turned = day !== date;
-          date = day;
+          const turned = link.at !== null && link.at.text.slice(0, 10) !== dueDay;
           return (
             <li
               key={link.step}
@@ -87,7 +86,7 @@ export function Chain({ of: detail }: { of: InstanceDetail }) {
                     className="prose-nums block whitespace-nowrap text-2xs text-ink-2"
                     title={`${link.at.text} ${link.at.offset}`}
                   >
-                    {turned && <span className="text-ink-3">{link.at.text.slice(5, 10)} </span>}
+                    {turned && <span className="block text-ink-3">{link.at.text.slice(0, 10)}</span>}
                     {link.at.text.slice(11)}
                     <span className="text-ink-3">.{String(link.at.ms % 1000).padStart(3, "0")}</span>
                   </time>
