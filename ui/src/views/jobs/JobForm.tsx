@@ -13,19 +13,8 @@ import { Answer, ParameterForm, RefusalNotice, stateWords, View } from "@/compon
 import { now } from "@/lib/clock";
 import { useHotkey } from "@/lib/hotkeys";
 import { useLang, useSaid, useWords } from "@/lib/words";
-import {
-  Button,
-  Dialog,
-  Notice,
-  NumberField,
-  Segmented,
-  Select,
-  Skeleton,
-  SkeletonRows,
-  TextField,
-  toast,
-} from "@/primitives";
-import { type Draft, DraftError, emptyDraft, fromSpec, toSpec } from "./draft";
+import { Button, Dialog, Notice, NumberField, Select, Skeleton, SkeletonRows, TextField, toast } from "@/primitives";
+import { type Draft, DraftError, emptyDraft, fromSpec, type SetDraft, toSpec } from "./draft";
 import { RunsPreview } from "./RunsPreview";
 import { editJobRoute, newJobRoute } from "./route";
 import { ScheduleFields } from "./ScheduleFields";
@@ -121,9 +110,10 @@ function Form({ job, version, first, node, onReload }: FormProps) {
     withResolver: true,
   });
 
-  const set = (part: Partial<Draft>) => {
-    setDraft((old) => ({ ...old, ...part }));
+  const set: SetDraft = (change) => {
+    setDraft((old) => ({ ...old, ...(typeof change === "function" ? change(old) : change) }));
     setRefusal(null);
+    const part = typeof change === "function" ? change(draft) : change;
     setTouched((old) => new Set([...old, ...Object.keys(part).map(touches)]));
   };
 
@@ -269,7 +259,7 @@ function Form({ job, version, first, node, onReload }: FormProps) {
             <ScheduleFields draft={draft} set={set} error={error} zones={node.zones} />
           </Part>
           <Part title={w.work}>
-            <Segmented
+            <Select
               label={w.processor}
               value={`${draft.group}/${draft.processor}`}
               onChange={(next) => {
@@ -289,7 +279,11 @@ function Form({ job, version, first, node, onReload }: FormProps) {
                 )
               }
               options={[
-                ...node.processors.map((each) => ({ value: `${each.group}/${each.name}`, label: said(each.title) })),
+                ...node.processors.map((each) => ({
+                  value: `${each.group}/${each.name}`,
+                  label: said(each.title),
+                  detail: `${each.group}/${each.name}`,
+                })),
                 ...(processor ? [] : [{ value: `${draft.group}/${draft.processor}`, label: draft.processor }]),
               ]}
             />

@@ -4,12 +4,12 @@ import { cx } from "@/lib/cx";
 import { useWords } from "@/lib/words";
 import type { Option } from "@/primitives";
 import { Field, NumberField, Segmented, Select, TextField } from "@/primitives";
-import type { Draft, Kind, Level, Unit } from "./draft";
+import type { Draft, Kind, Level, SetDraft, Unit } from "./draft";
 import { jobWords } from "./words";
 
 interface ScheduleFieldsProps {
   draft: Draft;
-  set: (part: Partial<Draft>) => void;
+  set: SetDraft;
   error: (field: string) => string | null;
   zones: readonly string[];
 }
@@ -118,7 +118,7 @@ function CronFields({ draft, set, error, zones }: ScheduleFieldsProps) {
         label={w.expression}
         hint={w.expressionHint}
         value={cron.expression}
-        onChange={(expression) => set({ cron: { ...cron, expression } })}
+        onChange={(expression) => set((old) => ({ cron: { ...old.cron, expression } }))}
         error={error("schedule.expression")}
         inputClassName="text-sm tracking-wide"
       />
@@ -126,7 +126,7 @@ function CronFields({ draft, set, error, zones }: ScheduleFieldsProps) {
       <Select
         label={w.dialect}
         value={cron.dialect}
-        onChange={(dialect) => set({ cron: { ...cron, dialect } })}
+        onChange={(dialect) => set((old) => ({ cron: { ...old.cron, dialect } }))}
         error={error("schedule.dialect")}
         options={optionsOf(w.dialects)}
       />
@@ -138,7 +138,7 @@ function CronFields({ draft, set, error, zones }: ScheduleFieldsProps) {
 function RepeatFields({ draft, set, error, zones }: ScheduleFieldsProps) {
   const w = useWords(jobWords).form;
   const { repeat } = draft;
-  const change = (part: Partial<Draft["repeat"]>) => set({ repeat: { ...repeat, ...part } });
+  const change = (part: Partial<Draft["repeat"]>) => set((old) => ({ repeat: { ...old.repeat, ...part } }));
   return (
     <div className="grid grid-cols-2 gap-x-4 gap-y-1">
       <WallField
@@ -252,7 +252,7 @@ function Weekdays({ id, value, onChange, "aria-describedby": describedBy }: Week
 function IntervalFields({ draft, set, error, zones }: ScheduleFieldsProps) {
   const w = useWords(jobWords).form;
   const { interval } = draft;
-  const change = (part: Partial<Draft["interval"]>) => set({ interval: { ...interval, ...part } });
+  const change = (part: Partial<Draft["interval"]>) => set((old) => ({ interval: { ...old.interval, ...part } }));
   return (
     <div className="grid grid-cols-2 gap-x-4 gap-y-1">
       <div className="col-span-2 flex items-start gap-2">

@@ -52,6 +52,9 @@ export interface Draft {
   rest: Record<string, unknown>;
 }
 
+/** Changes a part. Two fields may change before the page is drawn again: what builds on the old draft takes it as it is then. */
+export type SetDraft = (change: Partial<Draft> | ((old: Draft) => Partial<Draft>)) => void;
+
 export function emptyDraft(zone: string, soon: string): Draft {
   return {
     name: "",
