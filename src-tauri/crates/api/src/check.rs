@@ -1,7 +1,7 @@
 //! Whether a job can be saved here and now: the rules of the model, and what only the node knows.
 
 use campanile_model::job::{Job, JobSpec};
-use campanile_model::schedule::{Schedule, Timing, preview};
+use campanile_model::schedule::{PreviewRun, Schedule, Timing, Zones, preview};
 use campanile_model::{Code, Fault, JobId, Timestamp, Words, job_check};
 use serde_json::{Map, Value};
 
@@ -15,52 +15,59 @@ const EMBEDDED_GROUP: &str = "local";
 const PREVIEWED: u32 = 20;
 const MOST_PREVIEWED: u32 = 200;
 
+/// The next runs of a schedule, asked without a node; `zone` is the one that they are told in.
+pub fn preview_alone(ask: Value, zones: &Zones, zone: &str, now: Timestamp) -> Result<PreviewView, Fault> {
+    let zone = zones.get(zone).map_err(|error| job_check::schedule_fault(&error))?;
+    answer_preview(input::read(ask)?, zones, &Told::new(zone), now)
+}
+
+fn answer_preview(ask: AskPreview, zones: &Zones, told: &Told, now: Timestamp) -> Result<PreviewView, Fault> {
+    let count = ask.count.unwrap_or(PREVIEWED);
+    if !(1..=MOST_PREVIEWED).contains(&count) {
+        let reason = Words::new(
+            format!("count is {count}; it can be 1 to {MOST_PREVIEWED}"),
+            format!("count 为 {count}；可用范围是 1 到 {MOST_PREVIEWED}"),
+        );
+        return Err(Code::BadRequest.fault().with_words("reason", &reason).at("count"));
+    }
+    let from = ask.from.unwrap_or(now);
+    let spec = ask.spec;
+    let timing = Timing {
+        schedule: spec.schedule,
+        exceptions: spec.exceptions,
+        effective_from: spec.effective_from,
+        effective_until: spec.effective_until,
+        spread_seconds: spec.spread_seconds,
+        saved_at: from,
+        spread_seed: 0,
+    };
+    previewed(&timing, zones, from, count as usize, told)
+}
+
+pub(crate) fn previewed(
+    timing: &Timing,
+    zones: &Zones,
+    from: Timestamp,
+    count: usize,
+    told: &Told,
+) -> Result<PreviewView, Fault> {
+    let preview = preview(timing, zones, from, count).map_err(|error| job_check::schedule_fault(&error))?;
+    let row = |run: PreviewRun| PreviewRow {
+        planned: run.planned,
+        due: told.moment(run.due),
+        local: run.local,
+        reason: run.reason,
+    };
+    Ok(PreviewView {
+        words: preview.words,
+        runs: preview.runs.into_iter().map(row).collect(),
+        warnings: preview.warnings,
+    })
+}
+
 impl Api {
     pub(crate) async fn preview(&self, ask: AskPreview, cx: &CallContext) -> Result<PreviewView, Fault> {
-        let count = ask.count.unwrap_or(PREVIEWED);
-        if !(1..=MOST_PREVIEWED).contains(&count) {
-            let reason = Words::new(
-                format!("count is {count}; it can be 1 to {MOST_PREVIEWED}"),
-                format!("count 为 {count}；可用范围是 1 到 {MOST_PREVIEWED}"),
-            );
-            return Err(Code::BadRequest.fault().with_words("reason", &reason).at("count"));
-        }
-        let from = ask.from.unwrap_or_else(|| self.now());
-        let spec = ask.spec;
-        let timing = Timing {
-            schedule: spec.schedule,
-            exceptions: spec.exceptions,
-            effective_from: spec.effective_from,
-            effective_until: spec.effective_until,
-            spread_seconds: spec.spread_seconds,
-            saved_at: from,
-            spread_seed: 0,
-        };
-        self.previewed(&timing, from, count as usize, &self.told(cx)?)
-    }
-
-    pub(crate) fn previewed(
-        &self,
-        timing: &Timing,
-        from: Timestamp,
-        count: usize,
-        told: &Told,
-    ) -> Result<PreviewView, Fault> {
-        let preview = preview(timing, &self.zones, from, count).map_err(|error| job_check::schedule_fault(&error))?;
-        Ok(PreviewView {
-            words: preview.words,
-            runs: preview
-                .runs
-                .into_iter()
-                .map(|run| PreviewRow {
-                    planned: run.planned,
-                    due: told.moment(run.due),
-                    local: run.local,
-                    reason: run.reason,
-                })
-                .collect(),
-            warnings: preview.warnings,
-        })
+        answer_preview(ask, &self.zones, &self.told(cx)?, self.now())
     }
 
     pub(crate) async fn check_job(&self, asked: CheckJob, cx: &CallContext) -> Result<JobCheck, Fault> {
@@ -81,17 +88,18 @@ impl Api {
         let (faults, mut warnings) = self.faults_of(&spec, before.as_ref().map(|job| job.id)).await?;
         let now = self.now();
         let id = before.map_or(JobId::from_bytes([0; 16]), |job| job.id);
-        let preview = self.previewed(&spec.timing(id, now), now, PREVIEWED as usize, &told).ok().map(|mut preview| {
-            preview.warnings.append(&mut warnings);
-            preview
-        });
+        let preview =
+            previewed(&spec.timing(id, now), &self.zones, now, PREVIEWED as usize, &told).ok().map(|mut preview| {
+                preview.warnings.append(&mut warnings);
+                preview
+            });
         Ok(JobCheck { faults, preview })
     }
 
     fn preview_of_draft(&self, draft: &Value, told: &Told) -> Option<PreviewView> {
         let schedule = Schedule::from_document(draft.get("schedule")?).ok()?;
         let now = self.now();
-        self.previewed(&Timing::plain(schedule, now), now, PREVIEWED as usize, told).ok()
+        previewed(&Timing::plain(schedule, now), &self.zones, now, PREVIEWED as usize, told).ok()
     }
 
     /// What keeps it from being saved, and what does not but ought to be known.

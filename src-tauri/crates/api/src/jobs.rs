@@ -9,7 +9,7 @@ use campanile_model::schedule::Schedule;
 use campanile_model::{Code, Fault, JobId, Timestamp};
 use campanile_store::{InstanceFilter, JobFilter, JobSummary};
 
-use crate::check::keeping_phase;
+use crate::check::{keeping_phase, previewed};
 use crate::moments::Told;
 use crate::views::*;
 use crate::{Api, CallContext, input};
@@ -76,7 +76,7 @@ impl Api {
 
     fn job_row(&self, summary: JobSummary, told: &Told, cx: &CallContext) -> JobRow {
         let JobSummary { job, last } = summary;
-        let next = told.maybe(job.next_due.filter(|_| !job.paused));
+        let next = told.maybe(job.next_due.filter(|due| !job.paused && *due < Timestamp::MAX));
         let spec = job.spec;
         JobRow {
             id: job.id.to_string(),
@@ -123,7 +123,7 @@ impl Api {
     fn next_runs(&self, job: &Job, versions: &[JobVersion], told: &Told) -> Option<PreviewView> {
         let now = self.now();
         let timing = job.spec.timing(job.id, job.saved_at);
-        let mut view = self.previewed(&timing, now, PREVIEWED, told).ok()?;
+        let mut view = previewed(&timing, &self.zones, now, PREVIEWED, told).ok()?;
         let mut until = job.spec.effective_from.unwrap_or(job.saved_at);
         for earlier in versions.iter().filter(|version| version.version < job.version) {
             if until <= now {
@@ -131,7 +131,7 @@ impl Api {
             }
             let mut timing = earlier.spec.timing(job.id, earlier.saved_at);
             timing.effective_until = Some(timing.effective_until.map_or(until, |own| own.min(until)));
-            if let Ok(before) = self.previewed(&timing, now, PREVIEWED, told) {
+            if let Ok(before) = previewed(&timing, &self.zones, now, PREVIEWED, told) {
                 view.runs.extend(before.runs);
             }
             until = until.min(earlier.spec.effective_from.unwrap_or(earlier.saved_at));

@@ -28,9 +28,9 @@ use std::time::Duration;
 use campanile_engine::Desk;
 use campanile_engine::events::Events;
 use campanile_engine::logs::Logs;
+use campanile_model::Timestamp;
 use campanile_model::request::{Ask, Done, Person, Role};
 use campanile_model::schedule::{Zone, Zones};
-use campanile_model::Timestamp;
 use campanile_store::{Archive, Store};
 use serde::{Deserialize, Serialize};
 
@@ -38,9 +38,10 @@ use crate::moments::Told;
 use crate::times::Times;
 use crate::views::{Allowed, NodeState, ProcessorView};
 
-pub use feed::{Feed, Subscription};
 pub use campanile_model::alarm::Severity;
 pub use campanile_model::{Code, Fault};
+pub use check::preview_alone;
+pub use feed::{Feed, Subscription};
 pub use operations::OPERATIONS;
 pub use typescript::types;
 

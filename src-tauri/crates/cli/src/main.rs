@@ -1,1 +1,109 @@
-fn main() {}
+//! `campanile`: everything that can be asked, for terminals and scripts.
+//!
+//! Carries what is typed to the API and writes what comes back; no rule lives here. Exit codes: 0 it
+//! is done, 1 the answer is no, 2 the line makes no sense, 3 it was refused, 4 storage or engine
+//! cannot be reached.
+
+mod alarms;
+mod arguments;
+mod jobs;
+mod runs;
+mod said;
+mod serve;
+mod session;
+
+use std::process::ExitCode;
+
+use campanile_model::Fault;
+use clap::FromArgMatches;
+
+use crate::arguments::{ImportFrom, Line, Verb};
+use crate::said::Lang;
+use crate::session::Session;
+
+/// How a command ended that was not refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Yes,
+    /// The check failed, or the run did.
+    No,
+}
+
+fn main() -> ExitCode {
+    let typed: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let lang = Lang::of_line(&typed);
+    let line = match arguments::command(lang).try_get_matches().and_then(|matches| Line::from_arg_matches(&matches)) {
+        Ok(line) => line,
+        // Help and version come this way too; only what makes no sense is an error.
+        Err(error) => error.exit(),
+    };
+    let json = line.json;
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(4);
+        }
+    };
+    match runtime.block_on(Box::pin(carry_out(line, lang))) {
+        Ok(Answer::Yes) => ExitCode::SUCCESS,
+        Ok(Answer::No) => ExitCode::from(1),
+        Err(fault) => {
+            match json {
+                true => eprintln!("{}", serde_json::to_string(&fault).unwrap_or_else(|_| fault.to_string())),
+                false => eprintln!("{}", said::fault(&fault, lang)),
+            }
+            ExitCode::from(exit_code(&fault))
+        }
+    }
+}
+
+async fn carry_out(line: Line, lang: Lang) -> Result<Answer, Fault> {
+    let Line { data, json, zone, verb, .. } = line;
+    // A schedule of its own needs no folder, and none is made for it.
+    if let Verb::Preview(preview) = &verb
+        && let Some(schedule) = &preview.schedule
+    {
+        return jobs::preview_alone(schedule, preview, zone.as_deref(), json, lang);
+    }
+    let data = data.unwrap_or_else(campanile_host::DataFolder::default_path);
+    if let Verb::Serve(options) = verb {
+        return serve::serve(data, &options, json).await;
+    }
+    let session = Session::open(data, zone.unwrap_or_default(), json, lang).await?;
+    let answer = match verb {
+        Verb::Serve(_) => Ok(Answer::Yes),
+        Verb::Preview(preview) => jobs::preview(&session, preview).await,
+        Verb::Apply(apply) => jobs::apply(&session, apply).await,
+        Verb::Export(export) => jobs::export(&session, export).await,
+        Verb::Jobs(list) => jobs::list(&session, list).await,
+        Verb::Import(import) => match import.from {
+            ImportFrom::Crontab(crontab) => jobs::import_crontab(&session, crontab).await,
+        },
+        Verb::Pause(of) => jobs::change(&session, "pause_jobs", of).await,
+        Verb::Resume(of) => jobs::change(&session, "resume_jobs", of).await,
+        Verb::Remove(of) => jobs::change(&session, "remove_jobs", of).await,
+        Verb::Run(run) => runs::run(&session, run).await,
+        Verb::Runs(list) => runs::list(&session, list).await,
+        Verb::Tasks(list) => runs::tasks(&session, list).await,
+        Verb::Logs(logs) => runs::logs(&session, logs).await,
+        Verb::Cancel(of) => runs::change(&session, "cancel_instance", of).await,
+        Verb::Retry(of) => runs::change(&session, "retry_instance", of).await,
+        Verb::Alarms(list) => alarms::list(&session, list).await,
+        Verb::Ack(ack) => alarms::acknowledge(&session, ack).await,
+        Verb::Ledger => alarms::ledger(&session).await,
+        Verb::Hold(hold) => alarms::hold(&session, hold).await,
+        Verb::Release => alarms::release(&session).await,
+        Verb::Audit(list) => alarms::audit(&session, list).await,
+    };
+    session.close().await;
+    answer
+}
+
+/// Storage and coordination are unreachable; everything else was refused.
+fn exit_code(fault: &Fault) -> u8 {
+    match fault.code.starts_with("k_sc_ec_5") || fault.code.starts_with("k_sc_ec_6") {
+        true => 4,
+        false => 3,
+    }
+}

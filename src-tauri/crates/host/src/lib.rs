@@ -252,7 +252,8 @@ fn person() -> Person {
     Person { name: name.unwrap_or_else(|| "local".to_owned()), role: Role::Admin }
 }
 
-fn machine_zone(zones: &Zones) -> String {
+/// The zone of this machine; UTC where it has none that we know.
+pub fn machine_zone(zones: &Zones) -> String {
     let found = jiff::tz::TimeZone::try_system().ok().and_then(|zone| zone.iana_name().map(str::to_owned));
     match found.and_then(|name| zones.get(&name).ok()) {
         Some(zone) => zone.name().to_owned(),

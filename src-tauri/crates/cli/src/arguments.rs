@@ -1,0 +1,401 @@
+//! What can be typed, with its help in both languages.
+
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, Args, Command, CommandFactory, Parser, Subcommand};
+
+use crate::said::Lang;
+
+#[derive(Debug, Parser)]
+#[command(name = "campanile", version, about = "Tells executors to run work at given times.")]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub struct Line {
+    /// The data folder; the desktop app's own where absent.
+    #[arg(long, global = true, env = "CAMPANILE_DATA", value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Write JSON, for programs to read.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Language of what is written: zh or en. By LANG where absent.
+    #[arg(long, global = true, value_name = "LANG")]
+    pub lang: Option<Lang>,
+    /// Zone that times are told in, such as Asia/Shanghai; this machine's where absent.
+    #[arg(long, global = true, value_name = "ZONE")]
+    pub zone: Option<String>,
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Drive the engine without a window, and open the console to a browser on this machine.
+    Serve(Serve),
+    /// Show the next runs of a job or of a schedule.
+    Preview(Preview),
+    /// Make the jobs what a file says they are.
+    Apply(Apply),
+    /// Write jobs as a file for `apply`.
+    Export(Export),
+    /// List jobs.
+    Jobs(Jobs),
+    /// Run jobs now.
+    Run(Run),
+    /// List runs.
+    Runs(Runs),
+    /// List tasks.
+    Tasks(Tasks),
+    /// Show what a task wrote.
+    Logs(Logs),
+    /// List alarms that are open.
+    Alarms(Alarms),
+    /// Acknowledge alarms.
+    Ack(Ack),
+    /// Check that no firing was lost or doubled; fails where one was.
+    Ledger,
+    /// Make jobs of what another scheduler has.
+    Import(Import),
+    /// Stop a run.
+    Cancel(OfRun),
+    /// Try a run again that failed or was cancelled.
+    Retry(OfRun),
+    /// Start nothing more until it is released.
+    Hold(Hold),
+    /// Go on after a hold.
+    Release,
+    /// Keep jobs from firing.
+    Pause(OfJobs),
+    /// Let paused jobs fire again.
+    Resume(OfJobs),
+    /// Remove jobs; their history stays.
+    Remove(OfJobs),
+    /// Show who changed what.
+    Audit(Audit),
+}
+
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Port on 127.0.0.1; 0 is any that is free.
+    #[arg(long, default_value_t = 0)]
+    pub port: u16,
+    /// Let jobs run shell commands on this machine.
+    #[arg(long)]
+    pub allow_shell: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Preview {
+    /// A job's name.
+    #[arg(required_unless_present = "schedule", conflicts_with = "schedule")]
+    pub job: Option<String>,
+    /// A schedule, as JSON; needs no data folder.
+    #[arg(long, value_name = "JSON")]
+    pub schedule: Option<String>,
+    /// Runs after this time (RFC 3339 or epoch milliseconds); now where absent.
+    #[arg(long, value_name = "TIME")]
+    pub from: Option<String>,
+    /// How many.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=200))]
+    pub count: u32,
+}
+
+#[derive(Debug, Args)]
+pub struct Apply {
+    /// YAML or JSON; - reads the standard input.
+    #[arg(short, long, value_name = "FILE")]
+    pub file: PathBuf,
+    /// Say what would change, and change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Names; all jobs where absent.
+    pub jobs: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Jobs {
+    /// Only those whose name, tag or tenant has this.
+    pub text: Option<String>,
+    /// Only those with this tag.
+    #[arg(long)]
+    pub tag: Option<String>,
+    /// Only paused ones.
+    #[arg(long)]
+    pub paused: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Run {
+    /// Names.
+    #[arg(required = true)]
+    pub jobs: Vec<String>,
+    /// A parameter for this run alone: NAME=VALUE, the value as JSON where it is some.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parameter)]
+    pub param: Vec<(String, String)>,
+    /// Do not wait for earlier runs of the job.
+    #[arg(long)]
+    pub beside: bool,
+    /// Wait for the end; fails where a run does.
+    #[arg(long)]
+    pub wait: bool,
+}
+
+fn parameter(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
+        _ => Err("NAME=VALUE".to_owned()),
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Runs {
+    /// Only those of this job.
+    pub job: Option<String>,
+    /// Only those in this state: waiting, running, succeeded, failed, cancelled, superseded.
+    #[arg(long)]
+    pub state: Vec<String>,
+    /// How many, newest first.
+    #[arg(long, default_value_t = 50)]
+    pub limit: u32,
+}
+
+#[derive(Debug, Args)]
+pub struct Tasks {
+    /// Only those with this code, such as 302.
+    #[arg(long)]
+    pub state: Vec<u16>,
+    /// How many, newest first.
+    #[arg(long, default_value_t = 50)]
+    pub limit: u32,
+}
+
+#[derive(Debug, Args)]
+pub struct Logs {
+    /// The id of a task, or of a run.
+    pub task: String,
+    /// Go on until the task has ended.
+    #[arg(short, long)]
+    pub follow: bool,
+    /// Which attempt; the last one where absent.
+    #[arg(long)]
+    pub attempt: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub struct Alarms {
+    /// Those that are over, too.
+    #[arg(long)]
+    pub all: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Ack {
+    /// Ids of alarms.
+    #[arg(required = true)]
+    pub alarms: Vec<String>,
+    /// What you know, or what you will do.
+    #[arg(long)]
+    pub note: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Import {
+    #[command(subcommand)]
+    pub from: ImportFrom,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ImportFrom {
+    /// Make a job of each line of a crontab.
+    Crontab(Crontab),
+}
+
+#[derive(Debug, Args)]
+pub struct Crontab {
+    /// A crontab; - reads the standard input. Its times are those of --zone.
+    pub file: PathBuf,
+    /// Say what each line would become, and change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct OfRun {
+    /// The id of a run.
+    pub run: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Hold {
+    /// Why, for those who see it.
+    pub reason: String,
+}
+
+#[derive(Debug, Args)]
+pub struct OfJobs {
+    /// Names.
+    #[arg(required = true)]
+    pub jobs: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Audit {
+    /// How many, newest first.
+    #[arg(long, default_value_t = 50)]
+    pub limit: u32,
+}
+
+/// Of each command: what it is in Chinese, and an example.
+const COMMANDS: &[(&str, &str, &str)] = &[
+    ("serve", "无窗口运行引擎，并在本机浏览器中打开控制台。", "campanile serve --port 4600 --allow-shell"),
+    (
+        "preview",
+        "查看任务或调度的后续执行时间。",
+        r#"campanile preview --schedule '{"kind": "cron", "expression": "30 2 * * *", "timeZone": "Europe/Berlin"}' --count 5"#,
+    ),
+    ("apply", "使任务与文件中的描述一致。", "campanile apply -f jobs.yaml --dry-run"),
+    ("export", "将任务写成可供 apply 使用的文件。", "campanile export > jobs.yaml"),
+    ("jobs", "列出任务。", "campanile jobs report --tag nightly"),
+    ("run", "立即运行任务。", "campanile run nightly-report --param command='report --day today' --wait"),
+    ("runs", "列出执行记录。", "campanile runs nightly-report --state failed"),
+    ("tasks", "列出作业。", "campanile tasks --state 302"),
+    ("logs", "查看作业的输出。", "campanile logs 019aa5b2-7c1e-7d3a-9b6f-0c2e4a68f013 --follow"),
+    ("alarms", "列出未恢复的告警。", "campanile alarms --all"),
+    ("ack", "确认告警。", "campanile ack 019aa5b2-7c1e-7d3a-9b6f-0c2e4a68f013 --note 'disk is being extended'"),
+    ("ledger", "核对是否有触发丢失或重复；如有则以失败退出。", "campanile ledger && echo clean"),
+    ("import", "从其他调度器导入任务。", "crontab -l | campanile import crontab -"),
+    ("crontab", "将 crontab 的每一行转换为任务。", "crontab -l | campanile import crontab - --dry-run"),
+    ("cancel", "停止一次运行。", "campanile cancel 019aa5b2-7c1e-7d3a-9b6f-0c2e4a68f013"),
+    ("retry", "重试失败或已取消的运行。", "campanile retry 019aa5b2-7c1e-7d3a-9b6f-0c2e4a68f013"),
+    ("hold", "全部暂停：在恢复之前不再开始任何作业。", "campanile hold 'database is being moved'"),
+    ("release", "结束全部暂停。", "campanile release"),
+    ("pause", "暂停任务的触发。", "campanile pause nightly-report"),
+    ("resume", "恢复任务的触发。", "campanile resume nightly-report"),
+    ("remove", "删除任务；历史记录保留。", "campanile remove old-report"),
+    ("audit", "查看谁做了哪些更改。", "campanile audit --limit 20 --json"),
+];
+
+/// Of each argument, what it is in Chinese; `command.argument` where the same name means different things.
+const ARGUMENTS: &[(&str, &str)] = &[
+    ("data", "数据目录；默认使用桌面应用的目录。"),
+    ("json", "输出 JSON，供程序读取。"),
+    ("lang", "输出语言：zh 或 en；默认按 LANG。"),
+    ("zone", "显示时间所用的时区，例如 Asia/Shanghai；默认为本机时区。"),
+    ("help", "显示帮助。"),
+    ("version", "显示版本。"),
+    ("port", "127.0.0.1 上的端口；0 表示任一空闲端口。"),
+    ("allow_shell", "允许任务在本机运行 Shell 命令。"),
+    ("preview.job", "任务名称。"),
+    ("schedule", "JSON 形式的调度；不需要数据目录。"),
+    ("from", "此时间之后的执行（RFC 3339 或毫秒时间戳）；默认为现在。"),
+    ("count", "数量。"),
+    ("apply.file", "YAML 或 JSON；- 表示标准输入。"),
+    ("crontab.file", "crontab 文件；- 表示标准输入。其时间按 --zone 解释。"),
+    ("dry_run", "只说明会发生什么，不做任何更改。"),
+    ("export.jobs", "任务名称；默认为全部。"),
+    ("jobs", "任务名称。"),
+    ("text", "仅显示名称、标签或租户中含有该文字的任务。"),
+    ("tag", "仅显示带有该标签的任务。"),
+    ("paused", "仅显示已暂停的任务。"),
+    ("param", "仅用于本次运行的参数：名称=值；值可为 JSON。"),
+    ("beside", "不等待该任务之前的运行。"),
+    ("wait", "等待结束；若有运行失败则以失败退出。"),
+    ("job", "仅显示该任务的记录。"),
+    ("runs.state", "仅显示该状态：waiting、running、succeeded、failed、cancelled、superseded。"),
+    ("tasks.state", "仅显示该代码，例如 302。"),
+    ("limit", "数量，最新的在前。"),
+    ("task", "作业或执行记录的 ID。"),
+    ("follow", "持续显示，直到作业结束。"),
+    ("attempt", "第几次尝试；默认为最后一次。"),
+    ("all", "包括已恢复的告警。"),
+    ("alarms", "告警的 ID。"),
+    ("note", "已知情况或处理打算。"),
+    ("run", "执行记录的 ID。"),
+    ("reason", "原因，供其他人查看。"),
+];
+
+/// The command line with its help in a language.
+pub fn command(lang: Lang) -> Command {
+    let mut command = Line::command();
+    // What is only added when it is built has to be there to be translated.
+    command.build();
+    let command = told(command, lang);
+    match lang {
+        Lang::En => command,
+        Lang::Zh => command.about("在给定的时间让执行器完成工作。"),
+    }
+}
+
+fn told(command: Command, lang: Lang) -> Command {
+    let name = command.get_name().to_owned();
+    let said = COMMANDS.iter().find(|(of, _, _)| *of == name);
+    let mut command = command;
+    if let Some((_, about, example)) = said {
+        command = command.after_help(match lang {
+            Lang::En => format!("Example:\n  {example}"),
+            Lang::Zh => format!("示例：\n  {example}"),
+        });
+        if lang == Lang::Zh {
+            command = command.about(*about).long_about(*about);
+        }
+    }
+    if lang == Lang::Zh {
+        command = command
+            .subcommand_help_heading("命令")
+            .help_template("{about-with-newline}\n用法：{usage}\n\n{all-args}{after-help}")
+            .mut_args(|argument| in_chinese(&name, argument));
+    }
+    command.mut_subcommands(|inner| told(inner, lang))
+}
+
+fn in_chinese(command: &str, argument: Arg) -> Arg {
+    let id = argument.get_id().as_str().to_owned();
+    let own = format!("{command}.{id}");
+    let find = |id: &str| ARGUMENTS.iter().find(|(of, _)| *of == id).map(|(_, said)| *said);
+    let heading = if argument.is_positional() { "参数" } else { "选项" };
+    let argument = argument.help_heading(heading);
+    match find(&own).or_else(|| find(&id)) {
+        Some(said) if !matches!(argument.get_action(), ArgAction::Version) || id == "version" => {
+            argument.help(said).long_help(said)
+        }
+        _ => argument,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        for lang in [Lang::En, Lang::Zh] {
+            command(lang).debug_assert();
+        }
+    }
+
+    #[test]
+    fn every_command_shows_an_example_and_all_of_it_is_in_both_languages() {
+        fn look_at(command: &Command, lang: Lang, seen: &mut usize) {
+            for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
+                *seen += 1;
+                let help = inner.clone().render_help().to_string();
+                let example = if lang == Lang::En { "Example:\n  " } else { "示例：\n  " };
+                assert!(help.contains(example), "{}:\n{help}", inner.get_name());
+                let about = inner.get_about().map(ToString::to_string).unwrap_or_default();
+                assert_eq!(about.is_ascii(), lang == Lang::En, "{}: {about}", inner.get_name());
+                for argument in inner.get_arguments() {
+                    let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+                    assert_eq!(help.is_ascii(), lang == Lang::En, "{} {}: {help}", inner.get_name(), argument.get_id());
+                }
+                look_at(inner, lang, seen);
+            }
+        }
+        for lang in [Lang::En, Lang::Zh] {
+            let mut seen = 0;
+            look_at(&command(lang), lang, &mut seen);
+            assert_eq!(seen, COMMANDS.len(), "each command has its line in the table");
+        }
+    }
+}

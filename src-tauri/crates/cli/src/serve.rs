@@ -1,0 +1,66 @@
+//! `serve`: a node without a window, with the console for a browser on this machine.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use campanile_host::{DataFolder, Host, Options, Server, Who, keep_records};
+use campanile_model::Fault;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::Answer;
+use crate::arguments::Serve;
+use crate::session::write;
+
+pub async fn serve(data: PathBuf, options: &Serve, json: bool) -> Result<Answer, Fault> {
+    let folder = DataFolder::open(&data)?;
+    let _records = keep_records(&folder, true)?;
+    let who = Who::Serve { allow_shell: options.allow_shell };
+    let host = Arc::new(Host::open(Options { data, who }).await?);
+    let server = Server::bind(&host, options.port).await?;
+    let (address, url) = (server.address(), server.url());
+
+    let shutdown = CancellationToken::new();
+    let running = tokio::spawn(host.clone().run(shutdown.clone()));
+    let serving = tokio::spawn(server.run(host.clone(), shutdown.clone()));
+    match json {
+        true => write(&format!("{}\n", json!({"address": address.to_string(), "url": url}))),
+        false => write(&format!("{url}\n")),
+    }
+
+    asked_to_end().await;
+    tracing::info!("stepping down");
+    shutdown.cancel();
+    tokio::spawn(async {
+        // Asked once more, it does not wait.
+        asked_to_end().await;
+        std::process::exit(130);
+    });
+    for task in [running, serving] {
+        if task.await.is_err() {
+            tracing::error!("a part of the node ended in a panic");
+        }
+    }
+    host.close().await;
+    Ok(Answer::Yes)
+}
+
+#[cfg(unix)]
+async fn asked_to_end() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn asked_to_end() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
+    }
+}
