@@ -287,8 +287,8 @@ fn late_words(missed: usize) -> Words {
 
 fn shift_words(timeline: &Timeline, occurrence: &Occurrence) -> Option<Words> {
     let shift = occurrence.shifts.last()?;
-    let zone = timeline.newest()?.plan().zone()?;
-    Some(shift.words(zone))
+    let zone = timeline.newest()?.plan().zone();
+    Some(zone.map_or_else(|| shift.words_in_utc(), |zone| shift.words(zone)))
 }
 
 #[cfg(test)]

@@ -65,9 +65,18 @@ pub enum Shift {
 
 impl Shift {
     pub fn words(&self, zone: &Zone) -> Words {
+        self.told(|at| zone.rfc3339(at))
+    }
+
+    /// For a schedule that is written in no zone.
+    pub fn words_in_utc(&self) -> Words {
+        self.told(|at| at.to_string())
+    }
+
+    fn told(&self, moment: impl Fn(Timestamp) -> String) -> Words {
         match self {
             Shift::Moved { from, .. } => {
-                let from = zone.rfc3339(*from);
+                let from = moment(*from);
                 Words::new(format!("moved by hand from {from}"), format!("由 {from} 手动移动"))
             }
             Shift::Spread { seconds } => Words::new(
