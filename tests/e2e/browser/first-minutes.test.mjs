@@ -71,7 +71,7 @@ story(
     await page.getByRole("heading", { level: 1, name: "新建任务" }).waitFor();
     await page.getByLabel("名称").first().fill("夜间报表");
     await choose(page, "手动");
-    await page.getByLabel("命令").fill("echo 你好，钟楼");
+    await page.getByRole("textbox", { name: "命令" }).fill("echo 你好，钟楼");
     await page.keyboard.press("Control+s");
     await toast(page, "已保存 夜间报表").waitFor();
     await button(page, "立即运行").click();

@@ -29,7 +29,7 @@ for (const [lang, words] of [
       await page.getByLabel(words.expression).fill("0 0 30 2 *");
       await noteUnder(page, words.expression).getByText(words.never).waitFor();
       // Nothing else is blamed before one has been there; after trying to save, everything is.
-      assert.equal(await page.getByLabel(words.command).first().getAttribute("aria-invalid"), null);
+      assert.equal(await page.getByRole("textbox", { name: words.command }).getAttribute("aria-invalid"), null);
       await page.keyboard.press("Control+s");
       await eventually(
         "the missing name is marked",
@@ -37,7 +37,7 @@ for (const [lang, words] of [
       );
       await eventually(
         "the missing command is marked",
-        async () => (await page.getByLabel(words.command).first().getAttribute("aria-invalid")) === "true",
+        async () => (await page.getByRole("textbox", { name: words.command }).getAttribute("aria-invalid")) === "true",
       );
       assert.equal((await node.ask("list_jobs", {})).total, 0, "nothing was saved");
 
@@ -45,7 +45,7 @@ for (const [lang, words] of [
       await noteUnder(page, words.expression).getByText(/61/).waitFor();
       await page.getByLabel(words.expression).fill("0 0 * * *");
       await page.getByLabel(words.name).first().fill("right");
-      await page.getByLabel(words.command).first().fill("true");
+      await page.getByRole("textbox", { name: words.command }).fill("true");
       await page.keyboard.press("Control+s");
       await eventually("the job is saved", async () => (await node.ask("list_jobs", {})).total === 1);
     },
@@ -105,7 +105,7 @@ story(
     });
     await page.evaluate((job) => window.location.assign(`#/jobs/${job}/edit`), id);
     await page.getByLabel("Cron expression").fill("30 4 * * *");
-    await page.getByLabel("Command").first().fill("echo two\necho three");
+    await page.getByRole("textbox", { name: "Command" }).fill("echo two\necho three");
     await page.keyboard.press("Control+s");
     await toast(page, "report saved").waitFor();
     const changed = await node.ask("get_job", { job: id });
@@ -135,7 +135,7 @@ story("two people who change one job do not overwrite each other unseen", async 
   mayComplain(/409/);
   const id = await node.job({ name: "shared", parameters: { command: "echo one" } });
   await page.evaluate((job) => window.location.assign(`#/jobs/${job}/edit`), id);
-  await page.getByLabel("Command").first().fill("echo mine");
+  await page.getByRole("textbox", { name: "Command" }).fill("echo mine");
   const { spec } = await node.ask("get_job", { job: id });
   await node.ask("save_job", { spec: { ...spec, parameters: { command: "echo theirs" } }, job: id, seen_version: 1 });
   await page.keyboard.press("Control+s");
@@ -144,7 +144,7 @@ story("two people who change one job do not overwrite each other unseen", async 
   await button(page, "Reload").click();
   await eventually(
     "the form shows what the other saved",
-    async () => (await page.getByLabel("Command").first().inputValue()) === "echo theirs",
+    async () => (await page.getByRole("textbox", { name: "Command" }).inputValue()) === "echo theirs",
   );
 });
 

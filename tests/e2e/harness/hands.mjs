@@ -28,7 +28,7 @@ export async function writeJob(page, { name, cron, everySeconds, manually, comma
   } else if (manually) {
     await choose(page, "By hand");
   }
-  await page.getByLabel("Command", { exact: false }).fill(command);
+  await page.getByRole("textbox", { name: "Command" }).fill(command);
 }
 
 /** The note that a toast leaves. */

@@ -37,9 +37,12 @@ export const controlRing = "focus:ring-2 focus:ring-focus data-[invalid]:ring-ba
 export function FieldLabel({ label, required }: { label: string; required?: boolean | undefined }) {
   const w = useWords(primitiveWords);
   return (
-    <span className="mb-1 flex items-baseline gap-1.5 font-medium text-ink-2 text-xs">
+    <span
+      // Drawn and not written: the field's name is its label alone; that it is required is said by `aria-required`.
+      data-note={required ? w.required : undefined}
+      className="mb-1 flex items-baseline gap-1.5 font-medium text-ink-2 text-xs data-[note]:after:font-normal data-[note]:after:text-ink-3 data-[note]:after:content-[attr(data-note)]"
+    >
       {label}
-      {required && <span className="font-normal text-ink-3">{w.required}</span>}
     </span>
   );
 }

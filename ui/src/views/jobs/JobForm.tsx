@@ -185,6 +185,13 @@ function Form({ job, version, first, node, onReload }: FormProps) {
   useHotkey("ctrl+s", w.save, () => void submit(), { anywhere: true });
   useHotkey("Escape", w.leave, leave, { palette: false });
 
+  // Where the first run stands on no day that was named, the first that was is offered in its place.
+  const { level, weekdays, monthDays } = draft.repeat;
+  const named =
+    draft.kind === "repeat" &&
+    ((level === "week" && weekdays.length > 0) || (level === "month" && monthDays.trim() !== ""));
+  const namedDay =
+    named && check.data?.preview?.warnings.length ? check.data.preview.runs[1]?.local.slice(0, 16) : undefined;
   const processor = node.processors.find((each) => each.name === draft.processor && each.group === draft.group);
   const stale = refusal?.code === CHANGED_MEANWHILE;
   return (
@@ -437,7 +444,18 @@ function Form({ job, version, first, node, onReload }: FormProps) {
             <Answer of={check} skeleton={<Skeleton className="h-40 w-full" />}>
               {(data) =>
                 data.preview ? (
-                  <RunsPreview preview={data.preview} old={check.isPlaceholderData} none={w.previewManual} />
+                  <RunsPreview
+                    preview={data.preview}
+                    old={check.isPlaceholderData}
+                    none={w.previewManual}
+                    offer={
+                      namedDay && (
+                        <Button size="sm" onPress={() => set({ repeat: { ...draft.repeat, start: namedDay } })}>
+                          {w.beginAt(namedDay.replace("T", " "))}
+                        </Button>
+                      )
+                    }
+                  />
                 ) : (
                   <p className="text-ink-3">{w.previewEmpty}</p>
                 )

@@ -1,5 +1,6 @@
 // What a schedule comes to: its words, and the next runs with the reason wherever one was shifted.
 import { AlertTriangle } from "lucide-react";
+import type { ReactNode } from "react";
 import type { PreviewView } from "@/api/types";
 import { useNow } from "@/lib/clock";
 import { cx } from "@/lib/cx";
@@ -11,10 +12,12 @@ interface RunsPreviewProps {
   /** It belongs to what was typed a moment ago. */
   old?: boolean;
   none: string;
+  /** What can be done about the warnings. */
+  offer?: ReactNode;
   most?: number;
 }
 
-export function RunsPreview({ preview, old = false, none, most = 20 }: RunsPreviewProps) {
+export function RunsPreview({ preview, old = false, none, offer, most = 20 }: RunsPreviewProps) {
   const said = useSaid();
   const lang = useLang();
   const now = useNow();
@@ -28,6 +31,7 @@ export function RunsPreview({ preview, old = false, none, most = 20 }: RunsPrevi
           {said(warning)}
         </p>
       ))}
+      {offer && <div className="mb-2">{offer}</div>}
       {preview.runs.length === 0 && <p className="text-ink-3">{none}</p>}
       <ol>
         {preview.runs.slice(0, most).map((run, i) => {
