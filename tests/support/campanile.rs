@@ -1,0 +1,1 @@
+//! The real program, as a process on a data folder.
