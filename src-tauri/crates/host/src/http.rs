@@ -101,7 +101,9 @@ async fn guard(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
         return refusal(&Code::NoPermission.fault());
     }
     let mut response = next.run(request).await;
-    let sockets: Vec<String> = door.names.iter().map(|name| format!("ws://{name}")).collect();
+    // A policy has no way to name an IPv6 address; whoever came by one has `'self'`.
+    let sockets: Vec<String> =
+        door.names.iter().filter(|name| !name.starts_with('[')).map(|name| format!("ws://{name}")).collect();
     let policy = format!(
         "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
          font-src 'self' data:; connect-src 'self' {}; object-src 'none'; base-uri 'none'; form-action 'none'; \
