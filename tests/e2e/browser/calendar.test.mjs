@@ -40,7 +40,7 @@ story(
     const dialog = page.getByRole("dialog", { name: "Move morning-report" });
     await dialog.getByText("13:00").first().waitFor();
     await dialog.getByTestId("scope-thisRun").click();
-    await dialog.getByText("The schedule stays as it is").waitFor();
+    await dialog.getByTestId("reschedule-words").getByText("13:00").waitFor();
     assert.deepEqual(await due(node, wednesday), ["10:00"], "nothing is moved before it is saved");
     await dialog.getByTestId("reschedule-save").click();
     await toast(page, "morning-report was moved").waitFor();
