@@ -5,7 +5,7 @@ import { useNow } from "@/lib/clock";
 import { cx } from "@/lib/cx";
 import { span } from "@/lib/relative";
 import { useLang, useSaid, useWords } from "@/lib/words";
-import { gaps, lateness, share } from "./chain";
+import { gaps, lateness, share, wholeWay } from "./chain";
 import { runWords } from "./words";
 
 /** A start this soon after its time is on time to anyone who looks. */
@@ -15,12 +15,13 @@ export function Chain({ of: detail }: { of: InstanceDetail }) {
   const w = useWords(runWords);
   const said = useSaid();
   const lang = useLang();
-  const chain = detail.chain;
-  const all = gaps(chain);
-  const { ms: late, worst } = lateness(chain);
-  const kept = late !== null && late > PROMPT_MS ? worst : null;
-  const firstOpen = chain.findIndex((link) => !link.at);
   const over = detail.row.finished !== null;
+  const chain = wholeWay(detail.chain, over);
+  const all = gaps(chain);
+  const { worst } = lateness(chain);
+  const late = detail.row.late_ms;
+  const kept = late !== null && late > PROMPT_MS && worst && worst.ms <= late ? worst : null;
+  const firstOpen = chain.findIndex((link) => !link.at);
   // The day stands in the title of the page; here it is said of what was on another.
   const dueDay = detail.row.due.text.slice(0, 10);
 
@@ -119,8 +120,8 @@ function Verdict({ of: detail }: { of: InstanceDetail }) {
   const w = useWords(runWords);
   const lang = useLang();
   const now = useNow();
-  const { ms, worst } = lateness(detail.chain);
-  const { due, finished, took_ms } = detail.row;
+  const { worst } = lateness(detail.chain);
+  const { due, finished, took_ms, late_ms: ms } = detail.row;
   if (ms === null) {
     if (finished) return null;
     return <span className="font-medium">{now < due.ms ? w.toCome : w.notYet(span(now - due.ms, lang))}</span>;
@@ -131,7 +132,7 @@ function Verdict({ of: detail }: { of: InstanceDetail }) {
       <span className={cx("font-medium", late && "text-warn")}>
         {late ? w.lateBy(span(ms, lang)) : ms < 1 ? w.atOnce : w.onTime(span(ms, lang))}
       </span>
-      {late && worst && worst.ms > ms / 3 && (
+      {late && worst && worst.ms > ms / 3 && worst.ms <= ms && (
         <span className="text-ink-2">{w.mostOf(span(worst.ms, lang), w.steps[worst.from], w.steps[worst.to])}</span>
       )}
       {took_ms !== null && (

@@ -1,7 +1,7 @@
 // The log of one task, growing while it runs; of an earlier attempt where that is chosen.
 import { useQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { sayRefusal } from "@/api/client";
 import { logQuery, wholeLog } from "@/api/logs";
 import type { TaskRow } from "@/api/types";
@@ -20,6 +20,12 @@ export function LogPane({ task, jobName }: { task: TaskRow; jobName: string }) {
   const attempt = wanted ?? Math.max(1, task.attempt);
   const query = useQuery(logQuery(task.id, attempt, w.log.gap));
   const tail = query.data;
+  // That a task has ended closes its log, though nothing was written to it.
+  const over = task.state >= 300;
+  const { refetch } = query;
+  useEffect(() => {
+    if (over) void refetch();
+  }, [over, refetch]);
   const lines = useMemo(() => (tail?.lines ?? []).map(({ time, ...line }) => ({ ...line, at: time })), [tail]);
   const attempts = useMemo(
     () => [...new Set([...(tail?.attempts ?? []), attempt])].sort((a, b) => a - b),

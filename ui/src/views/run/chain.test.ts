@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ChainLink, ChainStep } from "@/api/types";
-import { gaps, lateness, share } from "./chain";
+import { gaps, lateness, share, wholeWay } from "./chain";
 
 const STEPS: ChainStep[] = ["planned", "due", "created", "assigned", "admitted", "pushed", "started", "finished"];
 
@@ -38,4 +38,10 @@ test("a step is drawn wider for a longer wait, and never out of all proportion",
   expect(share(0)).toBe(1);
   expect(share(1_000)).toBeGreaterThan(share(100));
   expect(share(86_400_000)).toBeLessThan(6);
+});
+
+test("what has not ended shows the way ahead; what has ended early does not", () => {
+  const begun = chain(0, 0, 5).slice(0, 4);
+  expect(wholeWay(begun, false).map(({ step }) => step)).toEqual(STEPS);
+  expect(wholeWay(begun, true)).toEqual(begun);
 });

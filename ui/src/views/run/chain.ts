@@ -12,6 +12,27 @@ export function gaps(chain: readonly ChainLink[]): (number | null)[] {
   });
 }
 
+const STEPS: readonly ChainStep[] = [
+  "planned",
+  "due",
+  "created",
+  "assigned",
+  "admitted",
+  "pushed",
+  "started",
+  "finished",
+];
+
+/**
+ * The chain with the steps that nothing is known of yet behind it, so that the way that lies ahead is seen. What has
+ * ended has no way ahead.
+ */
+export function wholeWay(chain: readonly ChainLink[], over: boolean): ChainLink[] {
+  const last = STEPS.indexOf(chain.at(-1)?.step ?? "planned");
+  const ahead = over ? [] : STEPS.slice(last + 1);
+  return [...chain, ...ahead.map((step) => ({ step, at: null, words: { en: "", zh: "" } }))];
+}
+
 export interface Lateness {
   /** From due to started; null while it has not started. */
   ms: number | null;
@@ -19,7 +40,10 @@ export interface Lateness {
   worst: { from: ChainStep; to: ChainStep; ms: number; index: number } | null;
 }
 
-/** Only what lies between due and started makes a run late: a planned time that was moved does not. */
+/**
+ * Only what lies between due and started makes a run late: a planned time that was moved does not. Where there were
+ * several attempts, the chain is the last one's, and how late the first started is the run's own to say.
+ */
 export function lateness(chain: readonly ChainLink[]): Lateness {
   const due = chain.find((link) => link.step === "due")?.at;
   const started = chain.find((link) => link.step === "started")?.at;
