@@ -154,6 +154,15 @@ fn leave_out_defaults(fields: &mut Map<String, Value>, schedule: &Value) {
         matches!(name.as_str(), "apiVersion" | "name" | "schedule" | "processor" | "executorGroup")
             || defaults.get(name) != Some(value)
     });
+    for policy in ["misfire", "retry"] {
+        if let Some(inner) = fields.get_mut(policy).and_then(Value::as_object_mut) {
+            inner.retain(|name, value| defaults[policy].get(name) != Some(value));
+        }
+    }
+    if let Some(schedule) = fields.get_mut("schedule").and_then(Value::as_object_mut) {
+        let usual = json!({"dstGap": "shift", "dstOverlap": "first", "repeatInterval": 1});
+        schedule.retain(|name, value| usual.get(name) != Some(value));
+    }
 }
 
 /// Times as people write them.

@@ -256,7 +256,8 @@ fn person() -> Person {
 pub fn machine_zone(zones: &Zones) -> String {
     let found = jiff::tz::TimeZone::try_system().ok().and_then(|zone| zone.iana_name().map(str::to_owned));
     match found.and_then(|name| zones.get(&name).ok()) {
-        Some(zone) => zone.name().to_owned(),
-        None => "UTC".to_owned(),
+        // Machines without a place of their own are given this name for it.
+        Some(zone) if zone.name() != "Etc/UTC" => zone.name().to_owned(),
+        _ => "UTC".to_owned(),
     }
 }

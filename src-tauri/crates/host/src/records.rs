@@ -23,6 +23,7 @@ pub struct Records {
 /// Begins to keep records in `logs/campanile.<date>.log`. Only the first call in a program has an effect on where
 /// they go.
 pub fn keep_records(data: &DataFolder, to_stderr: bool) -> Result<Records, Fault> {
+    std::fs::create_dir_all(data.logs()).map_err(|error| folder::fault(&error, data.root()))?;
     let appender = RollingFileAppender::builder()
         .rotation(Rotation::DAILY)
         .filename_prefix("campanile")
