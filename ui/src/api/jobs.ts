@@ -1,5 +1,6 @@
 // What is asked about jobs, and what is done to them.
 import {
+  type InfiniteData,
   infiniteQueryOptions,
   keepPreviousData,
   queryOptions,
@@ -7,7 +8,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { call } from "./door";
-import type { ListJobs } from "./types";
+import type { JobDetail, JobPage, JobRow, ListJobs } from "./types";
 
 /** The first few jobs whose name, tag or tenant has this; for the palette. */
 export const findJobsQuery = (text: string) =>
@@ -45,9 +46,26 @@ function useJobsChange<T, R>(change: (input: T) => Promise<R>) {
 export const useRunJobs = () =>
   useMutation({ mutationFn: (jobs: string[]) => call("run_jobs", { jobs, parameters: null, beside: false }) });
 
-export const usePauseJobs = () => useJobsChange((jobs: string[]) => call("pause_jobs", { jobs }));
+/** Pauses or resumes; the list shows it at once, and what the node says a moment later has the last word. */
+function usePaused(paused: boolean) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (jobs: string[]) => call(paused ? "pause_jobs" : "resume_jobs", { jobs }),
+    onMutate: (jobs) => {
+      const mark = (row: JobRow) => (jobs.includes(row.id) ? { ...row, paused } : row);
+      client.setQueriesData<InfiniteData<JobPage>>(
+        { queryKey: ["jobs", "list"] },
+        (old) => old && { ...old, pages: old.pages.map((page) => ({ ...page, rows: page.rows.map(mark) })) },
+      );
+      client.setQueriesData<JobDetail>({ queryKey: ["jobs", "one"] }, (old) => old && { ...old, row: mark(old.row) });
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: ["jobs"] }),
+  });
+}
 
-export const useResumeJobs = () => useJobsChange((jobs: string[]) => call("resume_jobs", { jobs }));
+export const usePauseJobs = () => usePaused(true);
+
+export const useResumeJobs = () => usePaused(false);
 
 /** Removes the jobs and hands back the document that would make them again, so that it can be undone. */
 export function useRemoveJobs() {

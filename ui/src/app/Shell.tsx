@@ -1,6 +1,6 @@
 // The window: rail, top bar, the view, status bar; and what is above them all: palette, keys, toasts.
 // The view fills what is left and scrolls inside itself; the window never scrolls.
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
 import { CircleAlert, Timer } from "lucide-react";
 import {
@@ -13,10 +13,13 @@ import {
   useMemo,
   useState,
 } from "react";
+import { alarmsQuery } from "@/api/alarms";
 import { onZone, setZone } from "@/api/door";
 import { findJobsQuery } from "@/api/jobs";
 import { useLive } from "@/api/live";
 import { bootstrapQuery, useSetSetting } from "@/api/node";
+import type { AlarmState } from "@/api/types";
+import { bySeverity } from "@/components";
 import { RefusalNotice } from "@/components/Answer";
 import { adopt, useAppearance } from "@/lib/appearance";
 import { useHotkey } from "@/lib/hotkeys";
@@ -32,6 +35,8 @@ import { StatusBar } from "./StatusBar";
 import { TopBar } from "./TopBar";
 import { shellWords } from "./words";
 
+const FIRING: AlarmState[] = ["firing"];
+
 export function Shell() {
   const w = useWords(shellWords);
   const lang = useLang();
@@ -46,6 +51,9 @@ export function Shell() {
   const [palette, setPalette] = useState(false);
   const [keys, setKeys] = useState(false);
   const [query, setQuery] = useState("");
+  // The badge counts what asks for attention: acknowledged alarms do not any more.
+  const firing = useInfiniteQuery(alarmsQuery(FIRING)).data?.pages[0]?.rows ?? [];
+  const worst = firing.map((alarm) => alarm.severity).toSorted(bySeverity)[0] ?? null;
   const path = useRouterState({ select: (state) => state.location.pathname });
 
   // What the node has stored wins over what this window remembered.
@@ -131,8 +139,7 @@ export function Shell() {
       ))}
       <Rail
         badges={{
-          alarms:
-            status && status.open_alarms > 0 ? <AlarmCount n={status.open_alarms} worst={status.worst} /> : undefined,
+          alarms: firing.length > 0 ? <AlarmCount n={firing.length} worst={worst} /> : undefined,
         }}
       />
       <div className="flex min-w-0 flex-1 flex-col">

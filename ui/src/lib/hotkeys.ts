@@ -56,7 +56,8 @@ export function pressed(event: KeyboardEvent): string {
 function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
-    (target.isContentEditable || (target.matches("input, textarea, select") && !target.matches("input[type=checkbox]")))
+    (target.isContentEditable ||
+      (target.matches("input, textarea, select") && !target.matches("[type=checkbox], [type=radio]")))
   );
 }
 
