@@ -5,6 +5,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { type PreviewServer, preview } from "vite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fixture, install, type Script } from "./fixture";
+import { TIME_SHOTS, withTime } from "./time";
 
 const OUT = "dist/shots";
 let browser: Browser;
@@ -193,6 +194,7 @@ const SHOTS: Shot[] = [
       };
     },
   },
+  ...TIME_SHOTS,
 ];
 
 const FORMS = [
@@ -226,7 +228,7 @@ for (const shot of SHOTS.filter((each) => each.name.includes(process.env.SHOTS ?
           ),
         [form.theme, form.lang] as const,
       );
-      const script = fixture();
+      const script = withTime(fixture());
       shot.script?.(script);
       await install(page, script);
       await page.goto(`http://localhost:4199/#${shot.path}`);

@@ -38,3 +38,8 @@ function subscribe(listener: () => void) {
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => tick);
 }
+
+/** The present minute's beginning, for what need not be drawn again each second. */
+export function useMinute(): number {
+  return useSyncExternalStore(subscribe, () => tick - (tick % 60_000));
+}

@@ -8,7 +8,7 @@ import { weekQuery } from "@/api/calendar";
 import { getZone, onZone } from "@/api/door";
 import type { CalendarEntry } from "@/api/types";
 import { Answer, View } from "@/components";
-import { useNow } from "@/lib/clock";
+import { useMinute } from "@/lib/clock";
 import { useHotkey } from "@/lib/hotkeys";
 import { localOffsetMs } from "@/lib/offset";
 import { useWords } from "@/lib/words";
@@ -42,7 +42,7 @@ export function CalendarView() {
   const query = useQuery(weekQuery(date === undefined ? null : mondayOf(date), text));
   const week = query.data;
 
-  const now = useNow();
+  const now = useMinute();
   const zone = useSyncExternalStore(onZone, getZone);
   const localOffset = useSyncExternalStore(localOffsetMs.subscribe, localOffsetMs.get);
   const todayIndex = week?.days.findIndex((day) => day.today) ?? -1;

@@ -40,7 +40,21 @@ interface ChipProps {
   here: boolean;
 }
 
-export const Chip = memo(function Chip({ entry, placed, hourPx, width, here }: ChipProps) {
+export const Chip = memo(FiringChip, (a, b) => {
+  const [p, q] = [a.placed, b.placed];
+  return (
+    a.entry === b.entry &&
+    a.hourPx === b.hourPx &&
+    a.width === b.width &&
+    a.here === b.here &&
+    p.minute === q.minute &&
+    p.column === q.column &&
+    p.span === q.span &&
+    p.columns === q.columns
+  );
+});
+
+function FiringChip({ entry, placed, hourPx, width, here }: ChipProps) {
   const title = useEntryTitle();
   const said = useSaid();
   const own = (width * placed.span) / placed.columns;
@@ -59,9 +73,8 @@ export const Chip = memo(function Chip({ entry, placed, hourPx, width, here }: C
       data-hue={look ? undefined : entry.hue % 12}
       title={title(entry)}
       className={cx(
-        "absolute flex select-none items-center gap-1 overflow-hidden whitespace-nowrap rounded-sm text-2xs outline-none transition-opacity duration-100",
+        "absolute flex select-none items-center gap-1 overflow-hidden whitespace-nowrap rounded-sm text-2xs outline-none",
         "focus-visible:z-2 focus-visible:outline-2 focus-visible:outline-focus",
-        "group-data-[moving]/days:opacity-40",
         look
           ? cx(toneSoft[look.tone], "pr-1 pl-1 ring-1 ring-current/15 ring-inset hover:ring-current/50")
           : "border-(--job-edge) border-l-3 bg-(--job-soft) pr-1 pl-1 text-(--job-ink) hover:bg-(--job-soft-hover)",
@@ -83,7 +96,7 @@ export const Chip = memo(function Chip({ entry, placed, hourPx, width, here }: C
       {own > 60 && !look && entry.reason && <MoveRight size={11} className="ml-auto shrink-0 opacity-80" />}
     </div>
   );
-});
+}
 
 interface FoldChipProps {
   id: string;
@@ -102,7 +115,7 @@ export function FoldChip({ id, fold, hourPx }: FoldChipProps) {
       data-fold={id}
       title={w.moreHint(fold.items.length, clock(fold.minute))}
       className={cx(
-        "absolute flex select-none items-center justify-center overflow-hidden rounded-sm font-medium text-2xs ring-1 ring-inset group-data-[moving]/days:opacity-40",
+        "absolute flex select-none items-center justify-center overflow-hidden rounded-sm font-medium text-2xs ring-1 ring-inset",
         bad
           ? "bg-bad-soft text-bad ring-bad/30"
           : "bg-sunken text-ink-2 ring-line-strong hover:bg-hover hover:text-ink",

@@ -61,7 +61,12 @@ export function Ghosts({ moving, week, from, count, hourPx, nowLocal, area, inse
   const apart = (minutes: number) => Math.abs(minutes);
 
   return (
-    <div aria-hidden="true" className="pointer-events-none absolute inset-0 z-4" data-hue={entry.hue % 12}>
+    // One veil over the days sets everything else back; a thousand dimmed chips would be a thousand layers to paint.
+    <div
+      aria-hidden="true"
+      className="pointer-events-none absolute inset-0 z-4 bg-surface/60"
+      data-hue={entry.hue % 12}
+    >
       {delta !== 0 &&
         following.map((other) => {
           const to = timeOf(other) + delta;

@@ -84,19 +84,21 @@ export function WeekGrid(props: WeekGridProps) {
     return () => watcher.disconnect();
   }, []);
 
-  const days = week.days.slice(from, from + count);
+  // These keep their identity from answer to answer where nothing changed in them; the week itself does not.
+  const { entries: firings, bands: often, days: weekDays } = week;
+  const days = weekDays.slice(from, from + count);
   const chipMinutes = ((CHIP_PX + 2) / hourPx) * 60;
   const layouts = useMemo(
     () =>
-      week.days.slice(from, from + count).map((_, i) => {
-        const bands = week.bands.filter((band) => band.day === from + i);
+      weekDays.slice(from, from + count).map((_, i) => {
+        const bands = often.filter((band) => band.day === from + i);
         const left = Math.min(RIBBONS, new Set(bands.map((band) => band.job)).size) * RIBBON_PX + 3;
         const room = width / count - left - LOAD_PX;
         const most = Math.max(2, Math.floor(room / LEAST_CHIP_PX));
-        const entries = week.entries.filter((entry) => entry.day === from + i);
+        const entries = firings.filter((entry) => entry.day === from + i);
         return { bands, left, room, ...layoutDay(entries, chipMinutes, most) };
       }),
-    [week, from, count, width, chipMinutes],
+    [weekDays, firings, often, from, count, width, chipMinutes],
   );
   const byKey = useMemo(
     () => new Map(layouts.flatMap((day) => day.placed.map(({ item }) => [keyOf(item), item] as const))),
@@ -380,6 +382,7 @@ export function WeekGrid(props: WeekGridProps) {
           {Array.from({ length: 23 }, (_, i) => (
             <span
               key={i}
+              hidden={nowMinute !== null && Math.abs(toY(nowMinute - (i + 1) * 60, hourPx)) < 14}
               className="absolute right-2 -translate-y-1/2 text-2xs text-ink-3"
               style={{ top: toY((i + 1) * 60, hourPx) }}
             >
