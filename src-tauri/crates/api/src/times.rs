@@ -79,36 +79,41 @@ impl Api {
     ) -> Quarters {
         let mut quarters = [0; QUARTERS];
         let even = period(&job.spec.schedule);
+        // Where the clocks do not change, a wall-clock time is one addition.
+        let offset = told.offset_throughout(from, until);
         let shape = match &job.spec.schedule {
-            Schedule::Cron(cron) if told.change_between(from, until).is_none() => {
-                self.times.shape(cron, &self.zones, from)
-            }
+            Schedule::Cron(cron) => self.times.shape(cron, &self.zones, from),
             _ => None,
         };
+        let shape = shape.and_then(|shape| {
+            let own_offset = shape.told.offset_throughout(from, until)?;
+            offset.map(|_| (shape, own_offset))
+        });
         // Whether a day of the expression's own zone is one of its days.
         let mut named: HashMap<i64, bool> = HashMap::new();
         let mut at = from;
         while at < until {
-            let quarter_ends = at.plus_millis(QUARTER - told.wall(at).rem_euclid(QUARTER));
+            let wall = offset.map_or_else(|| told.wall(at), |offset| at.millis() + offset);
+            let quarter_ends = at.plus_millis(QUARTER - wall.rem_euclid(QUARTER));
             let end = quarter_ends.min(until);
             let whole = end.millis() - at.millis() == QUARTER;
             let count = match (&even, &shape) {
                 (Some((start, period)), _) => firings_between(*start, *period, at, end),
-                (None, Some(shape)) if whole && shape.told.wall(at).rem_euclid(QUARTER) == 0 => {
-                    let day = shape.told.day(at);
+                (None, Some((shape, own_offset))) if whole && (at.millis() + own_offset).rem_euclid(QUARTER) == 0 => {
+                    let own_wall = at.millis() + own_offset;
+                    let day = own_wall.div_euclid(DAY);
                     let is_named = *named.entry(day).or_insert_with(|| {
-                        let (begins, ends) = (shape.told.day_start(day), shape.told.day_start(day + 1));
-                        !timeline
-                            .due_between(begins.max(from).plus_millis(-1), ends.min(until).plus_millis(-1), 1)
-                            .is_empty()
+                        let begins = shape.told.day_start(day).max(from).plus_millis(-1);
+                        let ends = shape.told.day_start(day + 1).min(until).plus_millis(-1);
+                        !timeline.due_between(begins, ends, 1).is_empty()
                     });
-                    if is_named { shape.quarters[quarter_of(&shape.told, at)] } else { 0 }
+                    if is_named { shape.quarters[quarter_at(own_wall)] } else { 0 }
                 }
                 _ => probe(at, end, |after, until, limit| {
                     timeline.due_between(after, until, limit).iter().map(|(_, occurrence)| occurrence.due).collect()
                 }),
             };
-            quarters[quarter_of(told, at)] += count;
+            quarters[quarter_at(wall)] += count;
             at = end;
         }
         quarters
@@ -116,7 +121,11 @@ impl Api {
 }
 
 pub(crate) fn quarter_of(told: &Told, at: Timestamp) -> usize {
-    told.minute(at) as usize / 15
+    quarter_at(told.wall(at))
+}
+
+fn quarter_at(wall: i64) -> usize {
+    usize::try_from(wall.rem_euclid(DAY) / QUARTER).unwrap_or(0)
 }
 
 /// Start and period of a schedule that comes at even steps.
