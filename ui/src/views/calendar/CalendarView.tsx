@@ -113,7 +113,8 @@ export function CalendarView() {
     if (mode === "agenda") go({ mode: "day", date: week?.days[entry.day]?.date ?? "" });
     // After the popover has given the focus back.
     window.setTimeout(() => {
-      document.querySelector<HTMLElement>(`[data-key="${CSS.escape(keyOf(entry))}"]`)?.focus();
+      const chip = document.querySelector<HTMLElement>(`[data-key="${CSS.escape(keyOf(entry))}"]`);
+      (chip ?? document.querySelector<HTMLElement>("[data-testid=calendar-grid] [role=group]"))?.focus();
       moving.begin(entry, "keys");
     }, 60);
   };

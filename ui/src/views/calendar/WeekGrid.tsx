@@ -393,8 +393,10 @@ export function WeekGrid(props: WeekGridProps) {
         <div
           ref={area}
           role="group"
+          // Takes the keys for a firing that has no chip of its own to take them.
+          tabIndex={-1}
           aria-label={w.title}
-          className="group/days hour-rows relative min-w-0 flex-1 data-[moving]:cursor-grabbing"
+          className="group/days hour-rows relative min-w-0 flex-1 outline-none data-[moving]:cursor-grabbing"
           onPointerDown={onPointerDown}
           onPointerMove={onPointerMove}
           onPointerUp={onPointerUp}

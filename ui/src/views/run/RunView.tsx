@@ -6,7 +6,7 @@ import { useRef, useState } from "react";
 import { instanceQuery, useCancelInstances, useRetryInstances, useRunAgain } from "@/api/instances";
 import { jobQuery } from "@/api/jobs";
 import type { InstanceDetail, TaskRow } from "@/api/types";
-import { Answer, DueIn, InstanceStateBadge, View } from "@/components";
+import { Answer, DueIn, InstanceStateBadge, RefusalNotice, View } from "@/components";
 import { useHotkey } from "@/lib/hotkeys";
 import { useWider } from "@/lib/width";
 import { useSaid, useWords } from "@/lib/words";
@@ -24,6 +24,20 @@ export function RunView() {
   const { instance } = here.useParams();
   const query = useQuery(instanceQuery(instance));
   const w = useWords(runWords);
+  const router = useRouter();
+  if (query.isError && query.data === undefined)
+    return (
+      <View
+        title={w.title}
+        actions={
+          <Button size="sm" icon={<ChevronLeft />} onPress={() => router.history.push("/runs")}>
+            {w.back}
+          </Button>
+        }
+      >
+        <RefusalNotice error={query.error} onAgain={() => void query.refetch()} />
+      </View>
+    );
   return (
     <Answer
       of={query}
