@@ -1,5 +1,7 @@
 //! What the window may ask of this side. A command carries; it does not think.
 
+#![expect(clippy::needless_pass_by_value, reason = "a command owns what it is called with")]
+
 use std::sync::Arc;
 
 use campanile_api::views::Frame;

@@ -210,7 +210,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
     /// Puts `change` over a job that is fine, and says field and code of what is wrong with it.
-    fn check_with(change: serde_json::Value) -> Vec<(String, String)> {
+    fn check_with(change: &serde_json::Value) -> Vec<(String, String)> {
         let mut document = json!({
             "name": "nightly-report",
             "schedule": {"kind": "cron", "expression": "0 2 * * *", "timeZone": "Asia/Shanghai"},
@@ -233,8 +233,8 @@ mod tests {
 
     #[test]
     fn a_job_as_the_manual_writes_it_can_be_saved() {
-        assert_eq!(check_with(json!({})), []);
-        assert_eq!(check_with(json!({"name": "数据同步 (每日)", "tags": ["财务"], "tenant": "acme"})), []);
+        assert_eq!(check_with(&json!({})), []);
+        assert_eq!(check_with(&json!({"name": "数据同步 (每日)", "tags": ["财务"], "tenant": "acme"})), []);
     }
 
     #[test]
@@ -277,13 +277,13 @@ mod tests {
             (json!({"effectiveFrom": 2000, "effectiveUntil": 1000}), "effectiveUntil", Code::ScheduleNeverFires),
         ];
         for (change, field, code) in table {
-            assert_eq!(check_with(change.clone()), [((*field).to_owned(), code.as_str().to_owned())], "{change}");
+            assert_eq!(check_with(change), [((*field).to_owned(), code.as_str().to_owned())], "{change}");
         }
     }
 
     #[test]
     fn everything_that_is_wrong_is_said_at_once() {
-        let found = check_with(json!({"name": "", "retry": {"retries": 500}, "mode": "sharding"}));
+        let found = check_with(&json!({"name": "", "retry": {"retries": 500}, "mode": "sharding"}));
         let fields: Vec<&str> = found.iter().map(|(field, _)| field.as_str()).collect();
         assert_eq!(fields, ["name", "retry.retries", "mode"]);
     }
