@@ -11,6 +11,7 @@ import {
   useDeferredValue,
   useEffect,
   useMemo,
+  useRef,
   useState,
 } from "react";
 import { alarmsQuery } from "@/api/alarms";
@@ -74,8 +75,12 @@ export function Shell() {
 
   // Every time on the page is the node's text: another zone or language means asking for all of it anew.
   useEffect(() => onZone(() => void client.invalidateQueries()), [client]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the language is what this waits for
-  useEffect(() => void client.invalidateQueries(), [client, lang]);
+  const asked = useRef(lang);
+  useEffect(() => {
+    if (asked.current === lang) return;
+    asked.current = lang;
+    void client.invalidateQueries();
+  }, [client, lang]);
 
   const everywhere = { group: w.generalGroup };
   const openPalette = () => {

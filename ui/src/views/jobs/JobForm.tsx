@@ -87,7 +87,10 @@ interface FormProps {
   onReload: () => void;
 }
 
-function Form({ job, version, first, node, onReload }: FormProps) {
+function Form({ job, node, onReload, ...begun }: FormProps) {
+  // What it began with stays what it was, whatever is read anew meanwhile: the version that is named on saving must be
+  // the one these hands have seen.
+  const [{ first, version }] = useState(begun);
   const w = useWords(jobWords).form;
   const lanes = useWords(stateWords).lane;
   const said = useSaid();
