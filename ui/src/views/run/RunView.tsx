@@ -149,7 +149,7 @@ function Run({ of: detail }: { of: InstanceDetail }) {
       }
     >
       <div ref={box} className="flex h-full min-h-0 flex-col gap-3 overflow-y-auto px-5 pb-4">
-        <Trouble tasks={detail.tasks} />
+        <Trouble tasks={detail.tasks} over={row.finished !== null} />
         <Chain of={detail} />
         {wide ? (
           <div className="grid min-h-80 flex-1 grid-cols-[minmax(320px,2fr)_3fr] grid-rows-[minmax(0,1fr)] gap-3">
@@ -207,7 +207,7 @@ function telling(tasks: readonly TaskRow[]): TaskRow | undefined {
   );
 }
 
-function Trouble({ tasks }: { tasks: readonly TaskRow[] }) {
+function Trouble({ tasks, over }: { tasks: readonly TaskRow[]; over: boolean }) {
   const w = useWords(runWords);
   const said = useSaid();
   const failed = tasks.find((task) => task.failure !== null && task.state !== 301);
@@ -216,7 +216,7 @@ function Trouble({ tasks }: { tasks: readonly TaskRow[] }) {
   return (
     <div data-testid="run-failure">
       <Notice tone="bad" icon={<CircleX />} title={said(failure.message)}>
-        {w.failure[failure.class]}
+        {over && failure.class === "transient" ? w.failure.noneLeft : w.failure[failure.class]}
         <span className="mt-0.5 flex flex-wrap items-center gap-x-2 text-2xs text-ink-3">
           <code className="select-text">{failure.code}</code>
           <span>{w.failure.classes[failure.class]}</span>

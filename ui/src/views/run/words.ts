@@ -83,6 +83,7 @@ export const runWords = words(
     earlierRun: "the run before it",
     failure: {
       transient: "Passing trouble: it is tried again while attempts are left.",
+      noneLeft: "Passing trouble, but no attempt is left. Retry gives it a new one.",
       business: "Trying again would not help, so it is not retried.",
       system: "The machine is in trouble: it is retried ahead of others, and an alarm is raised.",
       classes: { transient: "transient", business: "business", system: "system" },
@@ -191,6 +192,7 @@ export const runWords = words(
     earlierRun: "之前的运行",
     failure: {
       transient: "暂时性问题：只要还有次数就会重试。",
+      noneLeft: "暂时性问题，但已没有剩余次数；可手动重试。",
       business: "重试无济于事，因此不再重试。",
       system: "机器出现问题：将优先重试并发出告警。",
       classes: { transient: "暂时", business: "业务", system: "系统" },
