@@ -5,7 +5,7 @@ use campanile_model::alarm::{Alarm, AlarmState};
 use campanile_model::request::{Ask, Role};
 use campanile_model::{AlarmId, Code, Fault, JobId, Words};
 
-use crate::jobs::{done_view, page_size};
+use crate::jobs::page_size;
 use crate::moments::Told;
 use crate::views::*;
 use crate::{Api, CallContext};
@@ -32,7 +32,7 @@ impl Api {
                 alarm.parse().map_err(|_| Code::AlarmNotFound.fault().with("alarm", alarm).at("alarms"))?;
             alarms.push(id);
         }
-        self.ask(cx, Ask::AcknowledgeAlarms { alarms, note: input.note.trim().to_owned() }).await.map(done_view)
+        self.ask(cx, Ask::AcknowledgeAlarms { alarms, note: input.note.trim().to_owned() }).await.map(DoneView::from)
     }
 
     pub(crate) async fn list_audit(&self, list: ListAudit, cx: &CallContext) -> Result<AuditPage, Fault> {

@@ -191,8 +191,8 @@ fn write_times(fields: &mut Map<String, Value>) {
 mod tests {
     use super::*;
 
-    fn spec(document: Value) -> JobSpec {
-        input::read_spec(&document).expect("a job")
+    fn spec(document: &Value) -> JobSpec {
+        input::read_spec(document).expect("a job")
     }
 
     #[test]
@@ -207,11 +207,11 @@ mod tests {
             json!({"name": "2026-01-01", "schedule": {"repeatLevel": "month", "startTime": 0, "repeatDays": [-1, 5]}, "processor": "shell"}),
         ];
         for document in jobs {
-            let job = spec(document);
+            let job = spec(&document);
             let text = yaml(&job).expect("it can be written");
             assert!(!text.contains("readyTimeoutSeconds"), "defaults are left out:\n{text}");
             let [back] = &documents(&text).expect("it can be read")[..] else { panic!("one document:\n{text}") };
-            assert_eq!(spec(back.clone()), job, "{text}");
+            assert_eq!(spec(back), job, "{text}");
         }
     }
 

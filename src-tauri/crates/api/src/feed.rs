@@ -70,7 +70,7 @@ impl Feed {
                     }
                     Ok(count) => seen_changes = Some(count),
                     Err(error) => {
-                        tracing::warn!(error = &error as &dyn std::error::Error, "changes cannot be looked for")
+                        tracing::warn!(error = &error as &dyn std::error::Error, "changes cannot be looked for");
                     }
                 }
             }
@@ -155,17 +155,15 @@ impl Subscription {
             let beat = self.latest.wait_for(Option::is_some).await.ok()?.clone()?;
             return Some(self.frame(FrameKind::Snapshot, EVERYTHING.map(str::to_owned).to_vec(), &beat));
         }
-        loop {
-            match self.beats.recv().await {
-                Ok(beat) => return Some(self.frame(FrameKind::Delta, beat.stale.clone(), &beat)),
-                Err(RecvError::Lagged(_)) => {
-                    // The newest is in `latest`; what is kept of the older ones says less than the snapshot.
-                    self.beats = self.beats.resubscribe();
-                    let beat = self.latest.borrow().clone()?;
-                    return Some(self.frame(FrameKind::Snapshot, EVERYTHING.map(str::to_owned).to_vec(), &beat));
-                }
-                Err(RecvError::Closed) => return None,
+        match self.beats.recv().await {
+            Ok(beat) => Some(self.frame(FrameKind::Delta, beat.stale.clone(), &beat)),
+            Err(RecvError::Lagged(_)) => {
+                // The newest is in `latest`; what is kept of the older ones says less than the snapshot.
+                self.beats = self.beats.resubscribe();
+                let beat = self.latest.borrow().clone()?;
+                Some(self.frame(FrameKind::Snapshot, EVERYTHING.map(str::to_owned).to_vec(), &beat))
             }
+            Err(RecvError::Closed) => None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Jobs: listed, looked at, saved, and set going.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use campanile_model::instance::Omission;
 use campanile_model::job::{Job, JobSpec, JobVersion};
@@ -56,9 +57,9 @@ impl Api {
         let mut names: HashMap<JobId, String> =
             self.store().jobs(&ids).await?.into_iter().map(|job| (job.id, job.spec.name)).collect();
         for id in ids {
-            if !names.contains_key(&id) {
+            if let Entry::Vacant(missing) = names.entry(id) {
                 let removed = self.store().job_version(id, 1).await?;
-                names.insert(id, removed.map_or_else(|| id.to_string(), |version| version.spec.name));
+                missing.insert(removed.map_or_else(|| id.to_string(), |version| version.spec.name));
             }
         }
         Ok(names)
@@ -184,7 +185,7 @@ impl Api {
     /// All of them or none.
     pub(crate) async fn save_all(&self, jobs: Vec<SaveJob>, cx: &CallContext) -> Result<DoneView, Fault> {
         let done = self.ask(cx, Ask::SaveJobs { jobs }).await?;
-        let mut view = done_view(done.clone());
+        let mut view = DoneView::from(done.clone());
         if let [job] = done.jobs[..] {
             view.version = self.store().jobs(&[job]).await?.pop().map(|job| job.version);
         }
@@ -203,23 +204,23 @@ impl Api {
 
     pub(crate) async fn remove_jobs(&self, of: OfJobs, cx: &CallContext) -> Result<DoneView, Fault> {
         let jobs = self.job_ids(&of.jobs).await?;
-        self.ask(cx, Ask::RemoveJobs { jobs }).await.map(done_view)
+        self.ask(cx, Ask::RemoveJobs { jobs }).await.map(DoneView::from)
     }
 
     pub(crate) async fn pause_jobs(&self, of: OfJobs, cx: &CallContext) -> Result<DoneView, Fault> {
         let jobs = self.job_ids(&of.jobs).await?;
-        self.ask(cx, Ask::PauseJobs { jobs }).await.map(done_view)
+        self.ask(cx, Ask::PauseJobs { jobs }).await.map(DoneView::from)
     }
 
     pub(crate) async fn resume_jobs(&self, of: OfJobs, cx: &CallContext) -> Result<DoneView, Fault> {
         let jobs = self.job_ids(&of.jobs).await?;
-        self.ask(cx, Ask::ResumeJobs { jobs }).await.map(done_view)
+        self.ask(cx, Ask::ResumeJobs { jobs }).await.map(DoneView::from)
     }
 
     pub(crate) async fn run_jobs(&self, run: RunJobsInput, cx: &CallContext) -> Result<DoneView, Fault> {
         let jobs = self.job_ids(&run.jobs).await?;
         let ask = Ask::RunJobs { jobs, parameters: run.parameters, beside: run.beside, repeats: None };
-        self.ask(cx, ask).await.map(done_view)
+        self.ask(cx, ask).await.map(DoneView::from)
     }
 
     /// Every job there is, in the order in which they were made.
@@ -237,12 +238,14 @@ impl Api {
     }
 }
 
-pub(crate) fn done_view(done: Done) -> DoneView {
-    DoneView {
-        jobs: done.jobs.iter().map(ToString::to_string).collect(),
-        instances: done.instances.iter().map(ToString::to_string).collect(),
-        changed: done.changed,
-        version: None,
+impl From<Done> for DoneView {
+    fn from(done: Done) -> DoneView {
+        DoneView {
+            jobs: done.jobs.iter().map(ToString::to_string).collect(),
+            instances: done.instances.iter().map(ToString::to_string).collect(),
+            changed: done.changed,
+            version: None,
+        }
     }
 }
 

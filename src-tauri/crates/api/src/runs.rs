@@ -8,7 +8,7 @@ use campanile_model::{Code, Fault, InstanceId, Lane, TaskId, Timestamp, Words};
 use campanile_store::{HistoryEntry, InstanceFilter, InstanceSummary};
 use serde_json::{Map, Value};
 
-use crate::jobs::{done_view, page_size};
+use crate::jobs::page_size;
 use crate::moments::Told;
 use crate::views::*;
 use crate::{Api, CallContext};
@@ -226,11 +226,11 @@ impl Api {
     }
 
     pub(crate) async fn cancel_instance(&self, of: OfInstance, cx: &CallContext) -> Result<DoneView, Fault> {
-        self.ask(cx, Ask::CancelInstance { instance: instance_id(&of.instance)? }).await.map(done_view)
+        self.ask(cx, Ask::CancelInstance { instance: instance_id(&of.instance)? }).await.map(DoneView::from)
     }
 
     pub(crate) async fn retry_instance(&self, of: OfInstance, cx: &CallContext) -> Result<DoneView, Fault> {
-        self.ask(cx, Ask::RetryInstance { instance: instance_id(&of.instance)? }).await.map(done_view)
+        self.ask(cx, Ask::RetryInstance { instance: instance_id(&of.instance)? }).await.map(DoneView::from)
     }
 
     pub(crate) async fn list_tasks(&self, list: ListTasks, cx: &CallContext) -> Result<TaskPage, Fault> {

@@ -26,9 +26,12 @@ const COUNTED_ONE_BY_ONE: usize = 16;
 /// Firings in each quarter of an hour of a day, as the clock on the wall has them.
 pub(crate) type Quarters = [u32; QUARTERS];
 
+/// None: its times cannot be told.
+type Known = Option<Arc<Timeline>>;
+
 #[derive(Default)]
 pub(crate) struct Times {
-    timelines: Mutex<HashMap<(JobId, u32), Option<Arc<Timeline>>>>,
+    timelines: Mutex<HashMap<(JobId, u32), Known>>,
     /// Of cron expressions, by expression, dialect and zone.
     shapes: Mutex<HashMap<String, Option<Arc<Shape>>>>,
 }

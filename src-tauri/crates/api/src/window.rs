@@ -7,7 +7,6 @@ use campanile_model::task::TaskState;
 use campanile_model::{Code, Fault};
 use campanile_store::JobFilter;
 
-use crate::jobs::done_view;
 use crate::views::*;
 use crate::{Api, CallContext};
 
@@ -77,17 +76,17 @@ impl Api {
     }
 
     pub(crate) async fn set_setting(&self, set: SetInput, cx: &CallContext) -> Result<DoneView, Fault> {
-        self.ask(cx, Ask::Set { key: set.key, value: set.value }).await.map(done_view)
+        self.ask(cx, Ask::Set { key: set.key, value: set.value }).await.map(DoneView::from)
     }
 
     pub(crate) async fn hold(&self, hold: HoldInput, cx: &CallContext) -> Result<DoneView, Fault> {
         if hold.reason.trim().is_empty() {
             return Err(Code::HoldNeedsReason.fault().at("reason"));
         }
-        self.ask(cx, Ask::Hold { reason: hold.reason.trim().to_owned() }).await.map(done_view)
+        self.ask(cx, Ask::Hold { reason: hold.reason.trim().to_owned() }).await.map(DoneView::from)
     }
 
     pub(crate) async fn release(&self, _: Nothing, cx: &CallContext) -> Result<DoneView, Fault> {
-        self.ask(cx, Ask::Release).await.map(done_view)
+        self.ask(cx, Ask::Release).await.map(DoneView::from)
     }
 }

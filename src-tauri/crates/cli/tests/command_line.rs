@@ -326,12 +326,9 @@ fn runs_are_waited_for_and_their_output_followed() {
     let task = detail[0]["tasks"][0]["id"].as_str().expect("an id").to_owned();
     assert!(folder.ok(&["logs", &task]).contains("stderr broken"));
 
-    let alarm = loop {
-        let alarms = folder.json(&["alarms"]);
-        if let Some(id) = alarms["rows"][0]["id"].as_str() {
-            break id.to_owned();
-        }
-    };
+    // The alerter comes by a moment after the run ended.
+    let alarm = (0..200).find_map(|_| folder.json(&["alarms"])["rows"][0]["id"].as_str().map(str::to_owned));
+    let alarm = alarm.expect("an alarm");
     folder.ok(&["ack", &alarm, "--note", "known"]);
     assert!(folder.ok(&["alarms"]).contains("acknowledged"));
     folder.ok(&["hold", "for a test"]);
