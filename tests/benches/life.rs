@@ -1,0 +1,154 @@
+//! What one firing costs the store, from launch to the end of its task, and what asking for the next time costs.
+//!
+//! Small unless SCALE says otherwise (`make bench` sets 1): then 20,000 firings. Prints rows a second and the
+//! statements that a firing took, with a count of what is there afterwards, so that a number that was measured on
+//! nothing shows.
+
+use std::time::Instant;
+
+use campanile_engine::dispatcher::outcome;
+use campanile_model::Timestamp;
+use campanile_model::ledger::LedgerSpan;
+use campanile_model::schedule::{Schedule, Zones};
+use campanile_model::task::{Illegal, Step, Task};
+use campanile_store::conformance::fixtures::{self, at};
+use campanile_store::{Assignment, Change, InstanceStore, Launch, Lead, Taken, TaskStore, Wanted};
+use campanile_store_sqlite::SqliteStore;
+use serde_json::json;
+
+const BATCH: usize = 500;
+
+fn scaled(most: usize) -> usize {
+    let scale = std::env::var("SCALE").ok().and_then(|scale| scale.parse::<f64>().ok()).unwrap_or(0.01);
+    ((most as f64 * scale) as usize).max(BATCH)
+}
+
+fn main() -> anyhow::Result<()> {
+    // `cargo test --benches` passes flags of the test runner; there is nothing to choose here.
+    next_times()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(firings(scaled(20_000)))
+}
+
+fn next_times() -> anyhow::Result<()> {
+    let zones = Zones::bundled();
+    let rounds = scaled(1_000_000) as u32;
+    let kinds = [
+        ("cron */5", json!({"kind": "cron", "expression": "*/5 * * * *", "timeZone": "Asia/Shanghai"})),
+        ("cron weekdays", json!({"kind": "cron", "expression": "30 9 * * 1-5", "timeZone": "Europe/Berlin"})),
+        ("cron 29 Feb", json!({"kind": "cron", "expression": "0 0 29 2 *", "timeZone": "UTC"})),
+        ("fixedRate", json!({"kind": "fixedRate", "everySeconds": 10, "startTime": 0})),
+        (
+            "repeat monthly",
+            json!({"startTime": 1_648_029_600_000_i64, "timeZone": "Asia/Shanghai", "repeatLevel": "month", "repeatInterval": 2, "repeatDays": [3, 5, 23]}),
+        ),
+    ];
+    for (name, document) in kinds {
+        let schedule: Schedule = serde_json::from_value(document)?;
+        let plan = schedule.plan(&zones, Timestamp::EPOCH)?;
+        let mut time = at(0);
+        let mut sum = 0_i64;
+        let start = Instant::now();
+        for _ in 0..rounds {
+            time = plan.next_after(time).unwrap_or(at(0));
+            sum = sum.wrapping_add(time.millis());
+            if time > at(86_400 * 365) {
+                time = at(0);
+            }
+        }
+        let each = start.elapsed().as_nanos() / u128::from(rounds);
+        println!("next_after  {name:<16} {each:>7} ns each   (checksum {sum:x})");
+    }
+    Ok(())
+}
+
+async fn firings(count: usize) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let store = SqliteStore::open(&folder.path().join("bench.db")).await?;
+    let lead = fixtures::lead(&store).await;
+    let jobs: Vec<_> = (0..BATCH).map(|n| fixtures::job(&format!("job-{n}"))).collect();
+    let changes = jobs
+        .iter()
+        .map(|job| Change::PutJob { job: job.clone(), seen_version: None, by: "bench".to_owned() })
+        .collect();
+    anyhow::ensure!(fixtures::carry_out(&store, &lead, changes).await == Taken::Done, "the jobs were not written");
+
+    let statements = store.statements();
+    let start = Instant::now();
+    let mut through: Vec<Timestamp> = jobs.iter().map(|job| job.fired_through).collect();
+    let mut finished = 0;
+    for round in 0..count / BATCH {
+        let second = round as i64 * 60;
+        let launches: Vec<Launch> = jobs
+            .iter()
+            .zip(&mut through)
+            .map(|(job, through)| {
+                let from = std::mem::replace(through, at(second));
+                Launch {
+                    job: job.id,
+                    version: job.version,
+                    seen_through: from,
+                    instances: vec![fixtures::instance(job, second)],
+                    omissions: Vec::new(),
+                    span: LedgerSpan {
+                        job: job.id,
+                        version: job.version,
+                        zone_data: "bench".to_owned(),
+                        from,
+                        to: at(second),
+                        planned: 1,
+                        made: 1,
+                        not_made: 0,
+                    },
+                    fired_through: at(second),
+                    next_due: Some(at(second + 60)),
+                    incidents: Vec::new(),
+                }
+            })
+            .collect();
+        store.launch(&lead, &launches).await?;
+        let assignments: Vec<Assignment> = launches
+            .iter()
+            .flat_map(|launch| &launch.instances)
+            .map(|instance| Assignment { instance: instance.id, at: at(second), tasks: vec![fixtures::task(instance)] })
+            .collect();
+        store.assign(&lead, &assignments).await?;
+        let ready = store.due_tasks(Timestamp::MAX, BATCH).await?;
+        step(&store, &lead, ready, |task, step| outcome::due(task, at(step))).await?;
+        let wanted = Wanted {
+            processors: vec![(jobs[0].spec.executor_group.clone(), jobs[0].spec.processor.clone())],
+            limit: BATCH,
+        };
+        let ready = store.ready_tasks(&wanted).await?;
+        step(&store, &lead, ready, |task, second| outcome::push(task, fixtures::executor("boot"), at(second))).await?;
+        let held = store.held_by(&fixtures::executor("boot"), BATCH).await?;
+        finished += step(&store, &lead, held, |task, second| {
+            let mut step = task.begin();
+            outcome::start(&mut step, at(second))?;
+            outcome::succeed(&mut step, None, at(second))?;
+            Ok(step)
+        })
+        .await?;
+    }
+    let took = start.elapsed().as_secs_f64();
+    let sent = store.statements() - statements;
+    println!(
+        "store       {finished} firings from launch to end in {took:.2} s: {:.0} a second, {:.3} statements each",
+        finished as f64 / took,
+        sent as f64 / finished as f64
+    );
+    anyhow::ensure!(finished == count / BATCH * BATCH, "{finished} of {count} came to their end");
+    store.close().await?;
+    Ok(())
+}
+
+async fn step(
+    store: &SqliteStore,
+    lead: &Lead,
+    tasks: Vec<Task>,
+    mut carry: impl FnMut(Task, i64) -> Result<Step, Illegal>,
+) -> anyhow::Result<usize> {
+    let steps = tasks.into_iter().map(|task| carry(task, 0)).collect::<Result<Vec<_>, _>>()?;
+    let taken = store.take(lead, &steps).await?;
+    Ok(taken.iter().filter(|taken| **taken == Taken::Done).count())
+}
