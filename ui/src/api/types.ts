@@ -270,7 +270,7 @@ startTime?: Timestamp, };
 export type Frame = { seq: number, kind: FrameKind,
 /**
  * Topics of which queries are stale: `jobs`, `instances`, `tasks`, `alarms`, `settings`, `audit`, `executors`,
- * `log:<task id>`; `log` alone: any log may have grown.
+ * `log:<task id>`.
  */
 stale: Array<string>, status: Status, };
 

@@ -3,14 +3,15 @@
 //! Changes are gathered into at most ten frames a second, and there is one every second even where
 //! nothing happens. A frame is made once for all; each subscriber counts its own, from a snapshot on.
 //! What another program writes is noticed by the store's count of changes, and makes everything stale:
-//! nobody told us what it was.
+//! nobody told us what it was. Of its logs nobody tells either; those of tasks that run are taken to grow.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use campanile_engine::events::Topic;
-use campanile_model::Timestamp;
+use campanile_model::task::TaskState;
+use campanile_model::{TaskId, Timestamp};
 use futures::future::{Either, select};
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{broadcast, watch};
@@ -36,6 +37,8 @@ const EVERYTHING: [&str; 7] = ["jobs", "instances", "tasks", "alarms", "settings
 
 #[derive(Clone, Debug)]
 struct Beat {
+    /// Something was missed: what is stale is not known.
+    missed: bool,
     stale: Vec<String>,
     status: Status,
 }
@@ -59,6 +62,8 @@ impl Feed {
         let mut seen_changes = None;
         let mut stale = Stale::default();
         let mut last_beat = Timestamp::EPOCH;
+        let mut logs_taken_to_grow = Timestamp::EPOCH;
+        let mut running = HashSet::new();
         loop {
             let now = clock.now();
             // Another program's changes, and those of this one that nobody said.
@@ -77,17 +82,22 @@ impl Feed {
             loop {
                 match events.try_recv() {
                     Ok(topic) => stale.add(topic),
-                    Err(TryRecvError::Lagged(_)) => stale.all(),
+                    Err(TryRecvError::Lagged(_)) => stale.missed(),
                     Err(TryRecvError::Empty | TryRecvError::Closed) => break,
                 }
             }
             let quiet_for = now.since(last_beat);
             if (!stale.is_empty() && quiet_for >= FRAME_EVERY) || quiet_for >= AT_LEAST_EVERY {
                 last_beat = now;
+                if self.api.node.state() != NodeState::Leading && now.since(logs_taken_to_grow) >= AT_LEAST_EVERY {
+                    logs_taken_to_grow = now;
+                    self.logs_of_others(&mut stale, &mut running).await;
+                }
                 rate.note(now, self.api.events.finished());
                 match self.api.status_now(self.rate(&rate, now).await).await {
                     Ok(status) => {
-                        let beat = Arc::new(Beat { stale: stale.take(), status });
+                        let (missed, stale) = stale.take();
+                        let beat = Arc::new(Beat { missed, stale, status });
                         self.latest.send_replace(Some(beat.clone()));
                         // Nobody listening is no fault.
                         let _ = self.beats.send(beat);
@@ -106,9 +116,24 @@ impl Feed {
             let heard = Box::pin(events.recv());
             match select(heard, clock.sleep_until(wake_at)).await {
                 Either::Left((Ok(topic), _)) => stale.add(topic),
-                Either::Left((Err(RecvError::Lagged(_)), _)) => stale.all(),
+                Either::Left((Err(RecvError::Lagged(_)), _)) => stale.missed(),
                 Either::Left((Err(RecvError::Closed), sleep)) => sleep.await,
                 Either::Right(_) => {}
+            }
+        }
+    }
+
+    /// Logs of what another program's executors have in hand, and of what they had when we looked last.
+    async fn logs_of_others(&self, stale: &mut Stale, running: &mut HashSet<TaskId>) {
+        let held = [TaskState::Pushed, TaskState::Running, TaskState::Overrun];
+        match self.api.archive.task_page(&held, None, MOST_TOPICS).await {
+            Ok(page) => {
+                let now: HashSet<TaskId> = page.rows.iter().map(|task| task.id).collect();
+                running.union(&now).for_each(|task| stale.add(Topic::Log(*task)));
+                *running = now;
+            }
+            Err(error) => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "what runs elsewhere cannot be looked for");
             }
         }
     }
@@ -128,7 +153,7 @@ impl Feed {
     fn say_trouble(&self, now: Timestamp, fault: campanile_model::Fault) {
         let Some(last) = self.latest.borrow().clone() else { return };
         let status = Status { now, trouble: Some(fault), ..last.status.clone() };
-        let beat = Arc::new(Beat { stale: Vec::new(), status });
+        let beat = Arc::new(Beat { missed: false, stale: Vec::new(), status });
         self.latest.send_replace(Some(beat.clone()));
         let _ = self.beats.send(beat);
     }
@@ -156,6 +181,9 @@ impl Subscription {
             return Some(self.frame(FrameKind::Snapshot, EVERYTHING.map(str::to_owned).to_vec(), &beat));
         }
         match self.beats.recv().await {
+            Ok(beat) if beat.missed => {
+                Some(self.frame(FrameKind::Snapshot, EVERYTHING.map(str::to_owned).to_vec(), &beat))
+            }
             Ok(beat) => Some(self.frame(FrameKind::Delta, beat.stale.clone(), &beat)),
             Err(RecvError::Lagged(_)) => {
                 // The newest is in `latest`; what is kept of the older ones says less than the snapshot.
@@ -174,7 +202,10 @@ impl Subscription {
 }
 
 #[derive(Default)]
-struct Stale(BTreeSet<String>);
+struct Stale {
+    missed: bool,
+    topics: BTreeSet<String>,
+}
 
 impl Stale {
     fn add(&mut self, topic: Topic) {
@@ -187,30 +218,36 @@ impl Stale {
             Topic::Audit => "audit",
             Topic::Executors => "executors",
             Topic::Log(task) => {
-                // Beyond this nobody looks at them one by one.
-                if self.0.len() < MOST_TOPICS {
-                    self.0.insert(format!("log:{task}"));
-                }
+                let name = format!("log:{task}");
+                match self.topics.len() < MOST_TOPICS || self.topics.contains(&name) {
+                    true => self.topics.insert(name),
+                    // Beyond this nobody is told of them one by one.
+                    false => std::mem::replace(&mut self.missed, true),
+                };
                 return;
             }
         };
-        if !self.0.contains(name) {
-            self.0.insert(name.to_owned());
+        if !self.topics.contains(name) {
+            self.topics.insert(name.to_owned());
         }
     }
 
     fn all(&mut self) {
-        self.0.extend(EVERYTHING.map(str::to_owned));
-        // Of logs nobody told; a window that follows one asks again by this.
-        self.0.insert("log".to_owned());
+        self.topics.extend(EVERYTHING.map(str::to_owned));
+    }
+
+    fn missed(&mut self) {
+        self.missed = true;
+        self.all();
     }
 
     fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.topics.is_empty()
     }
 
-    fn take(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.0).into_iter().collect()
+    fn take(&mut self) -> (bool, Vec<String>) {
+        let Stale { missed, topics } = std::mem::take(self);
+        (missed, topics.into_iter().collect())
     }
 }
 
@@ -258,12 +295,14 @@ mod tests {
         stale.add(Topic::Jobs);
         stale.add(Topic::Jobs);
         stale.add(Topic::Alarms);
-        assert_eq!(stale.take(), ["alarms", "jobs"]);
+        assert_eq!(stale.take(), (false, vec!["alarms".to_owned(), "jobs".to_owned()]));
         assert!(stale.is_empty());
         for n in 0..1000 {
-            stale.add(Topic::Log(campanile_model::TaskId::new(n, [0; 10])));
+            stale.add(Topic::Log(TaskId::new(n, [0; 10])));
         }
         stale.add(Topic::Jobs);
-        assert_eq!(stale.take().len(), MOST_TOPICS + 1);
+        let (missed, topics) = stale.take();
+        assert!(missed, "more logs than are named one by one: a snapshot is due");
+        assert_eq!(topics.len(), MOST_TOPICS + 1);
     }
 }

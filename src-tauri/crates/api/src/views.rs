@@ -128,7 +128,7 @@ pub struct Frame {
     pub seq: u64,
     pub kind: FrameKind,
     /// Topics of which queries are stale: `jobs`, `instances`, `tasks`, `alarms`, `settings`, `audit`, `executors`,
-    /// `log:<task id>`; `log` alone: any log may have grown.
+    /// `log:<task id>`.
     pub stale: Vec<String>,
     pub status: Status,
 }
