@@ -31,8 +31,10 @@ story(
     await grid.getByText("Paused").waitFor();
     await page.keyboard.press("Control+z");
     await eventually("pausing is taken back", async () => !(await paused()));
+    await grid.getByText("Paused").waitFor({ state: "detached" });
     await page.keyboard.press("p");
     await eventually("it is paused again", paused);
+    await grid.getByText("Paused").waitFor();
     await page.keyboard.press("p");
     await eventually("it is resumed", async () => !(await paused()));
   },

@@ -88,7 +88,9 @@ story(
       /k_sc_ec_3/.test(error.fault.code),
     );
     await go("/jobs/new");
-    await page.getByRole("radio", { name: "HTTP request" }).waitFor();
+    await page.getByRole("button", { name: /HTTP request/ }).click();
+    await page.getByRole("option", { name: /HTTP request/ }).waitFor();
+    assert.equal(await page.getByRole("option", { name: /Shell command/ }).count(), 0);
   },
   { shell: false },
 );

@@ -57,7 +57,11 @@ export async function openConsole(
     if (message.type() === "error" || message.type() === "warning")
       complain(`console ${message.type()}: ${message.text()} (${message.location().url})`);
   });
-  page.on("requestfailed", (request) => complain(`failed: ${request.url()} ${request.failure()?.errorText}`));
+  page.on("requestfailed", (request) => {
+    const why = request.failure()?.errorText;
+    // A page that is left or loaded anew gives up what it was asking; that is no failure.
+    if (why !== "net::ERR_ABORTED") complain(`failed: ${request.url()} ${why}`);
+  });
   page.on("response", (response) => {
     if (response.status() >= 400) complain(`answered ${response.status()}: ${response.url()}`);
   });

@@ -119,7 +119,8 @@ function hands(browser) {
         `the button '${name}'`,
       ),
     press: async (name) => (await self.button(name)).click(),
-    view: async (name) => (await at(`//nav//a[starts-with(normalize-space(.), ${quote(name)})]`, `the view '${name}'`)).click(),
+    view: async (name) =>
+      (await at(`//nav//a[starts-with(normalize-space(.), ${quote(name)})]`, `the view '${name}'`)).click(),
     choose: async (name) => (await at(`//label[${whole(name)}]`, `the choice '${name}'`)).click(),
     field: (label) =>
       at(`//*[@id=//label[starts-with(normalize-space(.), ${quote(label)})]/@for]`, `the field '${label}'`),

@@ -37,9 +37,6 @@ const instance = (job, probe, within = 20_000) =>
     { within },
   );
 
-/** Of the app's own process: whether it still runs. */
-const running = async () => (await campanile(data, "jobs", "--json")).code === 0;
-
 let failed = false;
 function step(name, tell) {
   test(name, { timeout: 120_000 }, async (t) => {
@@ -167,20 +164,20 @@ step(
     await hands.text("关闭窗口不会停止任何任务");
     await hands.text("退出则会同时停止引擎");
     assert.equal(await isShown(place.display, TITLE), true, "it waits for the answer");
-    await hands.press("退出");
+    // The answer to this click may be lost with the program that it ends.
+    await hands.press("退出").catch(() => {});
     await eventually("the window is gone", async () => !(await isShown(place.display, TITLE)));
     await shown.close();
-    // Nobody drives the engine now: the job that ran each second does not any more.
-    const last = await latest();
-    assert.ok(await running(), "the folder can still be read");
-    assert.equal(await latest(), last, "nothing fires");
+    // Nobody drives the engine now, and what it did adds up.
+    const { code, stdout, stderr } = await campanile(data, "ledger");
+    assert.equal(code, 0, stdout + stderr);
   },
 );
 
 /** When the job of each second last fired, read by a command of its own. */
 async function latest() {
-  const runs = await campanileJson(data, "runs", "整点报时");
-  return Math.max(...(runs.rows ?? runs).map((row) => row.due.ms));
+  const { rows } = await campanileJson(data, "runs", "整点报时");
+  return Math.max(...rows.map((row) => row.due.ms));
 }
 
 step("started again, everything is there", async () => {
@@ -190,11 +187,8 @@ step("started again, everything is there", async () => {
   await eventually("it is still dark", () => browser.execute(() => document.documentElement.dataset.theme === "dark"));
   await hands.view("任务");
   for (const name of ["整点报时", "morning-report", "snaps"]) await hands.text(name);
-  assert.equal(
-    (await ask("get_job", { job: "morning-report" })).spec.schedule.expression,
-    "0 12 * * *",
-    "the move stayed",
-  );
+  const { schedule } = (await ask("get_job", { job: "morning-report" })).spec;
+  assert.equal(schedule.expression, "0 12 * * *", "the move stayed");
   await hands.view("告警");
   await hands.text("已确认");
   assert.equal((await ask("list_alarms", {})).rows[0].acknowledged.note, "已知：绳子断了");
@@ -203,6 +197,8 @@ step("started again, everything is there", async () => {
     rows.map((row) => row.state),
     ["failed"],
   );
+  const { omissions } = await ask("get_job", { job: "整点报时" });
+  assert.ok(omissions.length > 0, "what fell due meanwhile is recorded");
   const since = Date.now();
   await instance("整点报时", (row) => row.state === "succeeded" && row.due.ms > since, 30_000);
   const ledger = await ask("ledger");
@@ -212,7 +208,8 @@ step("started again, everything is there", async () => {
 step("closed by choice, the engine goes on without its window, and says so only once", async ({ hands }) => {
   await closeWindow(place.display, TITLE);
   await hands.text("关闭窗口不会停止任何任务");
-  await hands.press("关闭窗口");
+  // A page that is not shown draws nothing, and the driver answers a click only when it has drawn again.
+  const pressed = hands.press("关闭窗口").catch(() => {});
   await eventually("the window is hidden", async () => !(await isShown(place.display, TITLE)));
   const hidden = Date.now();
   await eventually("jobs run on without it", async () => (await latest()) > hidden + 1_000, {
@@ -224,6 +221,7 @@ step("closed by choice, the engine goes on without its window, and says so only 
   const second = place.launch(data);
   await eventually("the window is back", () => isShown(place.display, TITLE), { within: 20_000 });
   await eventually("the second program has ended by itself", () => second.ended);
+  await pressed;
   await closeWindow(place.display, TITLE);
   await eventually("it hides without asking again", async () => !(await isShown(place.display, TITLE)));
 });

@@ -89,7 +89,7 @@ function FiringChip({ entry, placed, hourPx, width, here }: ChipProps) {
       }}
     >
       {look && <Glyph shape={look.shape} tone={look.tone} size={13} />}
-      {own > 128 && <span className="shrink-0 opacity-80">{clock(entry.minute)}</span>}
+      {own > 128 && <span className={cx("shrink-0", look ? "text-ink-2" : "opacity-80")}>{clock(entry.minute)}</span>}
       {own > 30 && <span className={cx("truncate font-medium", look && "text-ink")}>{entry.name}</span>}
       {own > 360 && <span className="ml-2 truncate opacity-75">{said(entry.reason ?? entry.words)}</span>}
       {own > 84 && entry.origin === "manual" && <Hand size={11} className="ml-auto shrink-0 opacity-70" />}

@@ -62,7 +62,7 @@ export function DayHeads({ week, from, count, onDay, onOpen }: DayHeadsProps) {
                 type="button"
                 onClick={() => onDay(day.date)}
                 className="flex shrink-0 items-center gap-1.5 rounded-sm outline-none hover:text-accent-ink focus-visible:outline-2 focus-visible:outline-focus"
-                aria-label={`${w.longWeekday(day.weekday)} ${w.dayOf(day.date)}`}
+                title={`${w.longWeekday(day.weekday)} ${w.dayOf(day.date)}`}
               >
                 <span className={cx("text-xs", day.today ? "font-medium text-accent-ink" : "text-ink-3")}>
                   {w.weekday(day.weekday)}
