@@ -173,7 +173,7 @@ export function Shell() {
       {palette && (
         <Palette onClose={() => setPalette(false)} views={views} found={found} query={query} onQuery={setQuery} />
       )}
-      <KeysSheet open={keys} onClose={() => setKeys(false)} />
+      {keys && <KeysSheet open onClose={() => setKeys(false)} />}
       <Closing told={settings?.closingTold === true} />
       <Toasts />
     </div>

@@ -7,9 +7,10 @@
 // A column: { id, head, width: 120 | "minmax(160px,2fr)", align?, cell: (row) => node, sort?, onSort? }. Only the rows on
 // the screen are in the page. A click puts the cursor on a row, a double click opens it. While it is mounted j/k move the
 // cursor, x selects, Shift+X selects up to the cursor, Enter opens; further one-letter actions are the view's own `useHotkey`s, reading the cursor it holds. Cells clip, and put the
-// whole text in their title (use `Clip`).
+// whole text in their title (use `Clip`). Keep `columns` the same between renders (useMemo) and their cells light (no
+// button with a tooltip of its own): then only rows that changed are drawn again.
 import { ArrowDown, ArrowUp } from "lucide-react";
-import { type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { type MouseEvent, memo, type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
 import { cx } from "@/lib/cx";
 import { useHotkey } from "@/lib/hotkeys";
 import { useSlice } from "@/lib/window";
@@ -62,8 +63,9 @@ export function Table<Row>(props: TableProps<Row>) {
   const setCursor = props.onCursor ?? setOwn;
   const anchor = useRef<string | null>(null);
   const { slice, reveal, width } = useSlice(box, rows.length, rowHeight);
-  const columns = props.columns.filter(
-    (column) => column.atLeast === undefined || width === 0 || width >= column.atLeast,
+  const columns = useMemo(
+    () => props.columns.filter((column) => column.atLeast === undefined || width === 0 || width >= column.atLeast),
+    [props.columns, width],
   );
   const at = cursor === null ? -1 : rows.findIndex((row) => rowKey(row) === cursor);
   const keys = { group: w.group, enabled: rows.length > 0, palette: false };
@@ -104,6 +106,23 @@ export function Table<Row>(props: TableProps<Row>) {
     enabled: keys.enabled && onOpen !== undefined,
   });
 
+  const act = useRef<Act>({ click: () => {}, open: () => {}, menu: undefined, toggle: () => {} });
+  Object.assign(act.current, {
+    click: (row: Row, index: number, event: MouseEvent) => {
+      setCursor(rowKey(row));
+      if (event.shiftKey) extend(index);
+      else if (event.ctrlKey || event.metaKey) toggle(rowKey(row));
+    },
+    open: (row: Row) => onOpen?.(row),
+    menu:
+      onMenu &&
+      ((row: Row, where: { x: number; y: number }) => {
+        setCursor(rowKey(row));
+        onMenu(row, where);
+      }),
+    toggle: (row: Row) => toggle(rowKey(row)),
+  });
+
   const latestEnd = useRef(onEnd);
   latestEnd.current = onEnd;
   useEffect(() => {
@@ -112,8 +131,6 @@ export function Table<Row>(props: TableProps<Row>) {
 
   const template = `${selecting ? "34px " : ""}${columns.map((c) => (typeof c.width === "number" ? `${c.width}px` : c.width)).join(" ")}`;
   const everything = selecting && rows.length > 0 && selected.size >= rows.length;
-  const align = (column: Column<Row>) =>
-    column.align === "right" ? "justify-end text-right" : column.align === "center" ? "justify-center" : "";
 
   return (
     // The grid itself takes the keys and names the row the cursor is on; rows are not tab stops, so Tab leaves the list.
@@ -168,7 +185,7 @@ export function Table<Row>(props: TableProps<Row>) {
             key={column.id}
             role="columnheader"
             aria-sort={column.sorted === "up" ? "ascending" : column.sorted === "down" ? "descending" : undefined}
-            className={cx("eyebrow flex min-w-0 items-center px-2.5", align(column))}
+            className={cx("eyebrow flex min-w-0 items-center px-2.5", alignment(column.align))}
           >
             {column.onSort ? (
               <button type="button" onClick={column.onSort} className="flex min-w-0 items-center gap-1 hover:text-ink">
@@ -196,61 +213,106 @@ export function Table<Row>(props: TableProps<Row>) {
         {rows.slice(slice.first, slice.end).map((row, i) => {
           const index = slice.first + i;
           const key = rowKey(row);
-          const on = index === at;
-          const picked = selected?.has(key) ?? false;
           return (
-            <div
+            <Line
               key={key}
               id={`${base}-${index}`}
-              role="row"
-              aria-rowindex={index + 2}
-              aria-selected={selecting ? picked : on}
-              data-cursor={on || undefined}
-              onClick={(event) => {
-                if (event.defaultPrevented || (event.target as HTMLElement).closest("a,button,label,input")) return;
-                setCursor(key);
-                if (event.shiftKey) extend(index);
-                else if (event.ctrlKey || event.metaKey) toggle(key);
-              }}
-              onDoubleClick={(event) => {
-                if ((event.target as HTMLElement).closest("a,button,label,input")) return;
-                onOpen?.(row);
-              }}
-              onContextMenu={
-                onMenu &&
-                ((event) => {
-                  event.preventDefault();
-                  setCursor(key);
-                  onMenu(row, { x: event.clientX, y: event.clientY });
-                })
-              }
-              className={cx(
-                "absolute inset-x-0 grid select-none border-line border-b",
-                picked ? "bg-picked" : "hover:bg-hover",
-                on && "bg-hover shadow-[inset_2px_0_0_0_var(--cursor,var(--accent-ink))]",
-                on && picked && "bg-picked",
-                dim?.(row) && "text-ink-3",
-              )}
-              style={{ gridTemplateColumns: template, height: rowHeight, top: index * rowHeight }}
-            >
-              {selecting && (
-                <div role="gridcell" className="flex items-center justify-center">
-                  <Check bare label={w.select} value={picked} onChange={() => toggle(key)} />
-                </div>
-              )}
-              {columns.map((column) => (
-                <div
-                  key={column.id}
-                  role="gridcell"
-                  className={cx("flex min-w-0 items-center overflow-hidden px-2.5 whitespace-nowrap", align(column))}
-                >
-                  {column.cell(row)}
-                </div>
-              ))}
-            </div>
+              row={row}
+              index={index}
+              columns={columns as readonly Column<unknown>[]}
+              template={template}
+              height={rowHeight}
+              on={index === at}
+              picked={selecting ? selected.has(key) : null}
+              dim={dim?.(row) ?? false}
+              act={act.current}
+            />
           );
         })}
       </div>
     </div>
   );
 }
+
+function alignment(align: Column<unknown>["align"]) {
+  return align === "right" ? "justify-end text-right" : align === "center" ? "justify-center" : "";
+}
+
+interface Act {
+  click: (row: unknown, index: number, event: MouseEvent) => void;
+  open: (row: unknown) => void;
+  menu: ((row: unknown, at: { x: number; y: number }) => void) | undefined;
+  toggle: (row: unknown) => void;
+}
+
+interface LineProps {
+  id: string;
+  row: unknown;
+  index: number;
+  columns: readonly Column<unknown>[];
+  template: string;
+  height: number;
+  on: boolean;
+  /** Null: rows are not selected here. */
+  picked: boolean | null;
+  dim: boolean;
+  /** The same object for the life of the table, so that a row is drawn again only when it changed itself. */
+  act: Act;
+}
+
+const INSIDE = "a,button,label,input";
+
+const Line = memo(function Line({ id, row, index, columns, template, height, on, picked, dim, act }: LineProps) {
+  const w = useWords(primitiveWords).list;
+  return (
+    <div
+      id={id}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={picked ?? on}
+      data-cursor={on || undefined}
+      onClick={(event) => {
+        if (event.defaultPrevented || (event.target as HTMLElement).closest(INSIDE)) return;
+        act.click(row, index, event);
+      }}
+      onDoubleClick={(event) => {
+        if (!(event.target as HTMLElement).closest(INSIDE)) act.open(row);
+      }}
+      onContextMenu={(event) => {
+        if (!act.menu) return;
+        event.preventDefault();
+        act.menu(row, { x: event.clientX, y: event.clientY });
+      }}
+      className={cx(
+        "absolute inset-x-0 grid select-none border-line border-b",
+        picked ? "bg-picked" : on ? "bg-hover" : "hover:bg-hover",
+        on && "shadow-[inset_2px_0_0_0_var(--cursor,var(--accent-ink))]",
+        dim && "text-ink-3",
+      )}
+      style={{ gridTemplateColumns: template, height, top: index * height }}
+    >
+      {picked !== null && (
+        <div role="gridcell" className="flex items-center justify-center">
+          {/* The browser's own: hundreds of these go by while one scrolls. */}
+          <input
+            type="checkbox"
+            tabIndex={-1}
+            aria-label={w.select}
+            checked={picked}
+            onChange={() => act.toggle(row)}
+            className="tick"
+          />
+        </div>
+      )}
+      {columns.map((column) => (
+        <div
+          key={column.id}
+          role="gridcell"
+          className={cx("flex min-w-0 items-center overflow-hidden px-2.5 whitespace-nowrap", alignment(column.align))}
+        >
+          {column.cell(row)}
+        </div>
+      ))}
+    </div>
+  );
+});

@@ -19,7 +19,7 @@ import {
 } from "@/components";
 import { cx } from "@/lib/cx";
 import { useHotkey } from "@/lib/hotkeys";
-import { figure, useSaid, useWords } from "@/lib/words";
+import { figure, useLang, useSaid, useWords } from "@/lib/words";
 import {
   Button,
   Clip,
@@ -48,6 +48,7 @@ const ORDER: Record<AlarmState, number> = { firing: 0, acknowledged: 1, resolved
 export function AlarmsView() {
   const w = useWords(alarmWords);
   const said = useSaid();
+  const lang = useLang();
   const navigate = useNavigate();
   const { show = "open", alarm: shown } = alarmsRoute.useSearch();
   const { status } = useLive();
@@ -80,35 +81,38 @@ export function AlarmsView() {
   const firing = rows.filter((row) => row.state === "firing").length;
   useHotkey("a", w.acknowledge, () => setAsking(able), { enabled: able.length > 0 });
 
-  const columns: Column<AlarmRow>[] = [
-    { id: "severity", head: w.columns.severity, width: 112, cell: (row) => <Severity level={row.severity} /> },
-    {
-      id: "message",
-      head: w.columns.message,
-      width: "minmax(200px, 2.4fr)",
-      cell: (row) => <Clip className={row.state === "firing" ? "font-medium" : ""}>{said(row.message)}</Clip>,
-    },
-    {
-      id: "subject",
-      head: w.columns.subject,
-      width: "minmax(110px, 1fr)",
-      cell: (row) => <Subject of={row.subject} />,
-    },
-    {
-      id: "count",
-      head: w.columns.count,
-      width: 64,
-      align: "right",
-      cell: (row) => <span className={row.count > 1 ? "" : "text-ink-3"}>{figure(row.count)}</span>,
-    },
-    { id: "last", head: w.columns.last, width: 96, cell: (row) => <DueIn at={row.last.ms} quiet /> },
-    {
-      id: "state",
-      head: w.columns.state,
-      width: 136,
-      cell: (row) => <StateText state={row.state} severity={row.severity} />,
-    },
-  ];
+  const columns = useMemo<Column<AlarmRow>[]>(
+    () => [
+      { id: "severity", head: w.columns.severity, width: 112, cell: (row) => <Severity level={row.severity} /> },
+      {
+        id: "message",
+        head: w.columns.message,
+        width: "minmax(200px, 2.4fr)",
+        cell: (row) => <Clip className={row.state === "firing" ? "font-medium" : ""}>{row.message[lang]}</Clip>,
+      },
+      {
+        id: "subject",
+        head: w.columns.subject,
+        width: "minmax(110px, 1fr)",
+        cell: (row) => <Subject of={row.subject} />,
+      },
+      {
+        id: "count",
+        head: w.columns.count,
+        width: 64,
+        align: "right",
+        cell: (row) => <span className={row.count > 1 ? "" : "text-ink-3"}>{figure(row.count)}</span>,
+      },
+      { id: "last", head: w.columns.last, width: 96, cell: (row) => <DueIn at={row.last.ms} quiet /> },
+      {
+        id: "state",
+        head: w.columns.state,
+        width: 136,
+        cell: (row) => <StateText state={row.state} severity={row.severity} />,
+      },
+    ],
+    [w, lang],
+  );
 
   return (
     <View

@@ -16,18 +16,17 @@ import {
   Search,
   Trash2,
 } from "lucide-react";
-import { useDeferredValue, useMemo, useRef, useState } from "react";
+import { useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
 import { jobsQuery } from "@/api/jobs";
 import type { JobRow } from "@/api/types";
 import { DueIn, JobName, OutcomeStrip, RefusalNotice, ScheduleWords, stateWords, View } from "@/components";
 import { useHotkey } from "@/lib/hotkeys";
-import { figure, useSaid, useWords } from "@/lib/words";
+import { figure, useLang, useSaid, useWords } from "@/lib/words";
 import {
   Button,
   type Column,
   ContextMenu,
   EmptyState,
-  IconButton,
   Menu,
   type MenuEntry,
   Segmented,
@@ -38,7 +37,7 @@ import {
 import { parseFilter, withState, withTag } from "./filter";
 import { ImportDialog } from "./ImportDialog";
 import { outcomesOf } from "./outcomes";
-import { jobsRoute } from "./route";
+import { type JobsSearch, jobsRoute } from "./route";
 import { useJobActions } from "./useJobActions";
 import { jobWords } from "./words";
 
@@ -48,6 +47,7 @@ export function JobsView() {
   const w = useWords(jobWords);
   const s = useWords(stateWords);
   const said = useSaid();
+  const lang = useLang();
   const search = jobsRoute.useSearch();
   const navigate = useNavigate();
   const box = useRef<HTMLDivElement>(null);
@@ -87,86 +87,109 @@ export function JobsView() {
   useHotkey("i", w.pasteCrontab, () => openImport("crontab"));
   useHotkey("Escape", w.clearFilter, () => setSelected(new Set()), { enabled: selected.size > 0, palette: false });
 
-  const columns: Column<JobRow>[] = [
-    {
-      id: "name",
-      head: w.columns.name,
-      width: "minmax(170px, 1.5fr)",
-      cell: (row) => <JobName name={row.name} tenant={row.tenant} paused={row.paused} />,
-    },
-    {
-      id: "schedule",
-      head: w.columns.schedule,
-      width: "minmax(150px, 1.6fr)",
-      cell: (row) => <ScheduleWords text={said(row.words)} />,
-    },
-    {
-      id: "next",
-      head: w.columns.next,
-      width: "minmax(168px, 0.9fr)",
-      cell: (row) =>
-        row.paused ? (
-          <span className="inline-flex items-center gap-1.5 text-ink-3">
-            <Pause size={13} />
-            {w.paused}
-          </span>
-        ) : row.next ? (
-          <DueIn at={row.next.ms} text={row.next.text.slice(5, 16)} />
-        ) : (
-          <span className="text-ink-3">{w.noNext}</span>
-        ),
-    },
-    {
-      id: "last",
-      head: w.columns.last,
-      width: 108,
-      cell: (row) => <OutcomeStrip outcomes={outcomesOf(row)} />,
-    },
-    {
-      id: "tags",
-      head: w.columns.tags,
-      atLeast: 900,
-      width: "minmax(80px, 0.8fr)",
-      cell: (row) => (
-        <span className="flex min-w-0 items-center gap-1">
-          {row.tags.slice(0, 2).map((tag) => (
-            <button key={tag} type="button" className="flex min-w-0" onClick={() => setTyped(withTag(typed, tag))}>
-              <Tag>{tag}</Tag>
-            </button>
-          ))}
-          {row.tags.length > 2 && (
-            <span className="shrink-0 text-ink-3 text-xs" title={row.tags.join(", ")}>
-              +{row.tags.length - 2}
+  const addTag = useCallback(
+    (tag: string) =>
+      void navigate({
+        to: "/jobs",
+        search: (old: JobsSearch) => ({ ...old, q: withTag(old.q ?? "", tag) }),
+        replace: true,
+      }),
+    [navigate],
+  );
+
+  const columns = useMemo<Column<JobRow>[]>(
+    () => [
+      {
+        id: "name",
+        head: w.columns.name,
+        width: "minmax(170px, 1.5fr)",
+        cell: (row) => <JobName name={row.name} tenant={row.tenant} paused={row.paused} />,
+      },
+      {
+        id: "schedule",
+        head: w.columns.schedule,
+        width: "minmax(150px, 1.6fr)",
+        cell: (row) => <ScheduleWords text={row.words[lang]} />,
+      },
+      {
+        id: "next",
+        head: w.columns.next,
+        width: "minmax(168px, 0.9fr)",
+        cell: (row) =>
+          row.paused ? (
+            <span className="inline-flex items-center gap-1.5 text-ink-3">
+              <Pause size={13} />
+              {w.paused}
             </span>
-          )}
-        </span>
-      ),
-    },
-    {
-      id: "processor",
-      head: w.columns.processor,
-      atLeast: 980,
-      width: 84,
-      cell: (row) => <code className="text-ink-2 text-xs">{row.processor}</code>,
-    },
-    {
-      id: "priority",
-      head: w.columns.priority,
-      atLeast: 820,
-      width: 84,
-      cell: (row) => <span className={row.priority === "normal" ? "text-ink-3" : ""}>{s.lane[row.priority]}</span>,
-    },
-    {
-      id: "menu",
-      head: "",
-      width: 44,
-      cell: (row) => (
-        <Menu label={w.actions} items={entries(row)}>
-          <IconButton size="sm" label={w.more} icon={<MoreHorizontal />} />
-        </Menu>
-      ),
-    },
-  ];
+          ) : row.next ? (
+            <DueIn at={row.next.ms} text={row.next.text.slice(5, 16)} />
+          ) : (
+            <span className="text-ink-3">{w.noNext}</span>
+          ),
+      },
+      {
+        id: "last",
+        head: w.columns.last,
+        width: 108,
+        cell: (row) => <OutcomeStrip outcomes={outcomesOf(row)} />,
+      },
+      {
+        id: "tags",
+        head: w.columns.tags,
+        atLeast: 900,
+        width: "minmax(80px, 0.8fr)",
+        cell: (row) => (
+          <span className="flex min-w-0 items-center gap-1">
+            {row.tags.slice(0, 2).map((tag) => (
+              <button key={tag} type="button" className="flex min-w-0" onClick={() => addTag(tag)}>
+                <Tag>{tag}</Tag>
+              </button>
+            ))}
+            {row.tags.length > 2 && (
+              <span className="shrink-0 text-ink-3 text-xs" title={row.tags.join(", ")}>
+                +{row.tags.length - 2}
+              </span>
+            )}
+          </span>
+        ),
+      },
+      {
+        id: "processor",
+        head: w.columns.processor,
+        atLeast: 980,
+        width: 84,
+        cell: (row) => <code className="text-ink-2 text-xs">{row.processor}</code>,
+      },
+      {
+        id: "priority",
+        head: w.columns.priority,
+        atLeast: 820,
+        width: 84,
+        cell: (row) => <span className={row.priority === "normal" ? "text-ink-3" : ""}>{s.lane[row.priority]}</span>,
+      },
+      {
+        id: "menu",
+        head: "",
+        width: 44,
+        cell: (row) => (
+          <button
+            type="button"
+            aria-haspopup="menu"
+            aria-label={w.more}
+            title={w.more}
+            className="flex size-6 items-center justify-center rounded-md text-ink-2 hover:bg-line hover:text-ink"
+            onClick={(event) => {
+              const { left, bottom } = event.currentTarget.getBoundingClientRect();
+              setMenu({ row, at: { x: left, y: bottom } });
+            }}
+          >
+            <MoreHorizontal size={14} />
+          </button>
+        ),
+      },
+    ],
+    [w, s, lang, addTag],
+  );
 
   function entries(row: JobRow): MenuEntry[] {
     return [
