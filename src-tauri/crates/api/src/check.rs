@@ -144,7 +144,7 @@ pub(crate) fn keeping_phase(mut spec: JobSpec, before: Option<&Job>) -> JobSpec 
 fn parameter_faults(processor: &ProcessorView, parameters: &Map<String, Value>) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut refuse = |name: &str, en: String, zh: String| {
-        let reason = Words::new(en, zh);
+        let reason = Words::new(format!("it {en}"), zh);
         faults.push(
             Code::ParametersRefused
                 .fault()
