@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use campanile_engine::link::{AttemptRef, Said};
-use campanile_model::instance::{Instance, InstanceState, Origin};
+use campanile_model::instance::{Instance, InstanceState, OmissionReason, Origin};
 use campanile_model::job::JobVersion;
 use campanile_model::request::Ask;
-use campanile_model::schedule::Schedule;
+use campanile_model::schedule::{Exception, Schedule};
 use campanile_model::task::TaskState;
 use campanile_model::{InstanceId, JobId, Timestamp};
 use campanile_store::HistoryEntry;
@@ -18,6 +18,7 @@ use crate::executor::{Deed, Entry};
 use crate::link::brief_attempt;
 use crate::memory_store::Stored;
 use crate::planned::planned;
+use crate::world::zones;
 
 /// Which promise was broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,23 +80,88 @@ fn ledger(stored: &Stored, found: &mut Vec<Violation>) {
     }
     for (id, row) in &stored.jobs {
         let versions: Vec<&JobVersion> = stored.versions.range((*id, 0)..=(*id, u32::MAX)).map(|(_, v)| v).collect();
-        let mut job = JobLedger { stored, job: *id, versions, found };
+        let mut job = JobLedger { stored, job: *id, versions, complaints: 0, found };
         job.check_spans(row.job.fired_through);
         job.check_firings();
     }
+}
+
+/// A planned time, whether a person added it, and the version that plans it. (Two versions can plan one time where a
+/// clock was set back between them; the firing is one and the same.)
+type Occurrence = (Timestamp, bool, u32);
+
+/// What was to become of an occurrence.
+struct Fate {
+    due: Timestamp,
+    skipped: bool,
+}
+
+/// The job's ledger, for whoever reads a complaint.
+pub fn ledger_of(stored: &Stored, job: JobId) -> String {
+    let versions = stored.versions.range((job, 0)..=(job, u32::MAX)).map(|(_, version)| version).collect();
+    JobLedger { stored, job, versions, complaints: 0, found: &mut Vec::new() }.pages()
 }
 
 struct JobLedger<'a> {
     stored: &'a Stored,
     job: JobId,
     versions: Vec<&'a JobVersion>,
+    complaints: usize,
     found: &'a mut Vec<Violation>,
 }
 
 impl JobLedger<'_> {
     fn complain(&mut self, what: impl std::fmt::Display) {
-        let what = format!("{}: {what}", name_of(self.stored, self.job));
+        let mut what = format!("{}: {what}", name_of(self.stored, self.job));
+        if self.complaints == 0 {
+            what.push_str(&self.pages());
+        }
+        self.complaints += 1;
         self.found.push(broken(Promise::Ledger, what));
+    }
+
+    fn pages(&self) -> String {
+        let mut pages = format!("\n      purged through {:?}", self.purged_through());
+        for version in &self.versions {
+            let spec = &version.spec;
+            pages.push_str(&format!(
+                "\n      version {} saved at {}: {:?} {:?} spread {} {:?} {:?}",
+                version.version,
+                version.saved_at,
+                spec.schedule,
+                spec.exceptions,
+                spec.spread_seconds,
+                spec.misfire,
+                spec.overlap,
+            ));
+        }
+        for span in self.stored.spans.get(&self.job).into_iter().flatten() {
+            pages.push_str(&format!(
+                "\n      span of version {}: {} to {}: {} = {} + {}",
+                span.version, span.from, span.to, span.planned, span.made, span.not_made
+            ));
+        }
+        for omission in self.stored.omissions.get(&self.job).into_iter().flatten() {
+            pages.push_str(&format!(
+                "\n      version {} omitted {} to {}: {} {}",
+                omission.version,
+                omission.from,
+                omission.to,
+                omission.count,
+                omission.reason.name()
+            ));
+        }
+        for instance in self.stored.instances_in_order().into_iter().filter(|instance| instance.job == self.job) {
+            pages.push_str(&format!(
+                "\n      version {} made {} {} due {} at {}",
+                instance.version,
+                instance.origin.name(),
+                instance.planned,
+                instance.due,
+                instance.created
+            ));
+        }
+        pages
     }
 
     /// Spans touch, from before the job was saved up to where it has fired through.
@@ -103,7 +169,11 @@ impl JobLedger<'_> {
         let spans = self.stored.spans.get(&self.job).cloned().unwrap_or_default();
         let (Some(first), Some(last)) = (spans.first(), spans.last()) else { return };
         let saved_at = self.versions.first().map_or(Timestamp::EPOCH, |version| version.saved_at);
-        if first.from > saved_at {
+        let purged_through = self.purged_through();
+        if purged_through.is_some_and(|mark| first.from < mark) {
+            self.complain(format!("the first span begins at {}, before the purge mark", first.from));
+        }
+        if first.from > saved_at.max(purged_through.unwrap_or(saved_at)) {
             self.complain(format!("the first span begins at {}, after it was saved at {saved_at}", first.from));
         }
         for pair in spans.windows(2) {
@@ -119,55 +189,83 @@ impl JobLedger<'_> {
         }
     }
 
+    fn purged_through(&self) -> Option<Timestamp> {
+        self.stored.jobs.get(&self.job).and_then(|row| row.purged_through)
+    }
+
     /// Every planned time up to the end of the last span was made or has a reason, once.
     fn check_firings(&mut self) {
         let made: Vec<&Instance> = self
             .stored
             .instances_in_order()
             .into_iter()
-            .filter(|instance| instance.job == self.job && instance.origin == Origin::Schedule)
+            .filter(|instance| instance.job == self.job)
+            .filter(|instance| matches!(instance.origin, Origin::Schedule | Origin::Added))
+            .filter(|instance| self.purged_through().is_none_or(|mark| instance.due > mark))
             .collect();
         let omissions = self.stored.omissions.get(&self.job).cloned().unwrap_or_default();
         let Some(expected) = self.expected() else {
             self.check_delays(&made);
             return;
         };
-        for (time, version) in &expected {
-            let times_made = made.iter().filter(|instance| instance.planned == *time).count();
+        let times_made = |(time, added, version): &Occurrence| {
+            let made = made.iter().filter(|one| one.planned == *time && (one.origin == Origin::Added) == *added);
+            let by_version: Vec<bool> = made.map(|one| one.version == *version).collect();
+            let own = by_version.iter().filter(|own| **own).count();
+            (own, by_version.len() - own)
+        };
+        for (occurrence, fate) in &expected {
+            let (time, added, version) = occurrence;
             let times_omitted = omissions
                 .iter()
-                .filter(|omission| omission.version == *version && omission.from <= *time && *time <= omission.to)
+                .filter(|omission| omission.from <= *time && *time <= omission.to)
+                .filter(|omission| match fate.skipped {
+                    // It is told under the version that was in force when its time came.
+                    true => omission.reason == OmissionReason::Exception,
+                    false => omission.version == *version,
+                })
                 .count();
-            match (times_made, times_omitted) {
-                (1, 0) | (0, 1) => {}
-                (0, 0) => self.complain(format!("{time} (version {version}) was lost without a reason")),
-                (made, 0) => self.complain(format!("{time} (version {version}) was made {made} times")),
-                (made, omitted) => {
-                    self.complain(format!(
-                        "{time} (version {version}) was made {made} times and omitted {omitted} times"
-                    ));
-                }
+            match (times_made(occurrence), times_omitted) {
+                ((0, _), 1) => {}
+                ((1, _), 0) if !fate.skipped => {}
+                // Another version has fired it.
+                ((0, 1), 0) => {}
+                // An added run does not break a run of omissions around it.
+                ((1, _), _) if *added => {}
+                ((0, 0), 0) => self.complain(format!("{time} (version {version}) was lost without a reason")),
+                ((made, _), omitted) => self.complain(format!(
+                    "{time} (version {version}, skipped: {}) was made {made} times and omitted {omitted} times",
+                    fate.skipped
+                )),
             }
         }
-        for instance in made {
-            if expected.get(&instance.planned).is_none_or(|version| *version != instance.version) {
-                let (planned, version) = (instance.planned, instance.version);
-                self.complain(format!("{planned} was made by version {version}, which did not plan it"));
+        for instance in &made {
+            let (planned, version) = (instance.planned, instance.version);
+            match expected.get(&(planned, instance.origin == Origin::Added, version)) {
+                None => self.complain(format!("{planned} was made by version {version}, which did not plan it")),
+                Some(fate) if fate.due != instance.due => {
+                    self.complain(format!("{planned} was due at {}", instance.due));
+                }
+                Some(_) => {}
             }
         }
         for omission in omissions {
             let covered = expected
-                .range(omission.from..=omission.to)
-                .filter(|(_, version)| **version == omission.version)
+                .range((omission.from, false, 0)..=(omission.to, true, u32::MAX))
+                .filter(|(name, fate)| match omission.reason {
+                    OmissionReason::Exception => fate.skipped,
+                    _ => !fate.skipped && name.2 == omission.version && times_made(name).0 == 0,
+                })
                 .count();
-            if covered != omission.count as usize {
+            let cut = self.purged_through().is_some_and(|mark| omission.from <= mark);
+            if covered != omission.count as usize && !cut {
                 self.complain(format!("{omission:?} covers {covered} planned times"));
             }
         }
     }
 
-    /// Planned times of all decided spans, each with its version. None: a version's times depend on its runs.
-    fn expected(&self) -> Option<BTreeMap<Timestamp, u32>> {
+    /// What was due in the decided spans, and what was to become of it. None: a version's times depend on its runs.
+    fn expected(&self) -> Option<BTreeMap<Occurrence, Fate>> {
         let mut expected = BTreeMap::new();
         let spans = self.stored.spans.get(&self.job).cloned().unwrap_or_default();
         for span in spans {
@@ -175,12 +273,47 @@ impl JobLedger<'_> {
                 self.versions.iter().filter(|version| version.version <= span.version).collect();
             for (index, version) in known.iter().enumerate() {
                 let overtaken_at = known[index + 1..].iter().map(|later| later.saved_at).min();
-                let to = overtaken_at.map_or(span.to, |at| span.to.min(at.plus_millis(-1)));
-                let times = planned(&version.spec.schedule, version.saved_at, span.from, to)?;
-                expected.extend(times.into_iter().map(|time| (time, version.version)));
+                let holds_until = overtaken_at.unwrap_or(Timestamp::MAX).plus_millis(-1);
+                let later_by = self.place_in_spread(version);
+                let from = span.from.plus_seconds(-later_by);
+                let to = span.to.plus_seconds(-later_by).min(holds_until);
+                let spec = &version.spec;
+                let fate = |time: Timestamp, skipped| Fate { due: time.plus_seconds(later_by), skipped };
+                let by = version.version;
+                for time in planned(&spec.schedule, version.saved_at, from, to)? {
+                    let skipped = spec.exceptions.contains(&Exception::Skip { planned: time });
+                    expected.insert((time, false, by), fate(time, skipped));
+                }
+                for exception in &spec.exceptions {
+                    if let Exception::Added { at } = *exception
+                        && from < at
+                        && at <= to
+                    {
+                        expected.insert((at, true, by), fate(at, false));
+                    }
+                }
             }
         }
         Some(expected)
+    }
+
+    /// Any place in the window will do, as long as it is one and the same.
+    fn place_in_spread(&self, version: &JobVersion) -> i64 {
+        let within = version.spec.spread_seconds;
+        if within == 0 {
+            return 0;
+        }
+        let made = self.stored.instances.values().map(|placed| &placed.row).find(|instance| {
+            instance.job == self.job && instance.version == version.version && instance.origin == Origin::Schedule
+        });
+        let compiled = version.spec.timing(self.job, version.saved_at).compile(&zones());
+        let place = match (made, compiled) {
+            (Some(made), _) => made.due.since(made.planned).as_secs(),
+            (None, Ok(compiled)) => u64::from(compiled.place_in_spread_seconds()),
+            (None, Err(error)) => panic!("it was saved, and now: {error}"),
+        };
+        assert!(place <= u64::from(within), "{place} s is not within {within} s");
+        i64::try_from(place).unwrap_or(0)
     }
 
     /// Runs of a fixed delay come one after the other, never nearer than the delay.
@@ -255,7 +388,7 @@ fn acknowledged(stored: &Stored, diary: &[Entry], found: &mut Vec<Violation>) {
             _ => &[TaskState::Cancelled, TaskState::Failed, TaskState::PushTimeout],
         };
         let written = moves_of(stored, entry.attempt).any(|entry| may_be.contains(&entry.to));
-        if !written {
+        if !written && !stored.gone.contains(&entry.attempt.task) {
             let what = format!("{} was acknowledged as {said:?} and is not written", brief_attempt(entry.attempt));
             found.push(broken(Promise::Acknowledged, what));
         }

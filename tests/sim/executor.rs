@@ -83,6 +83,8 @@ impl Diary {
 pub struct Executor {
     pub group: String,
     pub name: String,
+    /// The node in whose process it lives.
+    pub home: Option<String>,
     pub processors: Vec<String>,
     pub capacity: u32,
     pub queue: u32,
@@ -249,7 +251,7 @@ impl Life {
     fn connect(&mut self, now: i64) {
         self.tries += 1;
         // It begins with any node and tries them in turn.
-        let Some(wire) = self.executor.network.connect(&self.me.name, self.tries) else {
+        let Some(wire) = self.executor.network.connect(&self.me, self.executor.home.as_deref(), self.tries) else {
             self.lose_line();
             return;
         };
@@ -261,7 +263,7 @@ impl Life {
         };
         wire.say(FromExecutor::Register(Registration {
             executor: self.me.clone(),
-            embedded: false,
+            embedded: self.executor.home.is_some(),
             processors: self.executor.processors.iter().map(offer).collect(),
             labels: BTreeMap::new(),
             capacity: self.executor.capacity,

@@ -4,6 +4,7 @@
 //! 'unavailable', so that nothing is written, or after it with 'unknown', so that something is. Each
 //! seam is an await of its own, so that a node can die between a write and the news of it.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -53,17 +54,26 @@ impl Weather {
     pub const CALM: Weather = Weather { slowest_ms: 0, fails_before: 0, fails_after: 0 };
 }
 
+/// How often which call was refused, or left without an answer.
+pub type Refusals = Arc<Mutex<BTreeMap<String, u64>>>;
+
 /// Faults that follow a weather which the world changes.
 pub struct Forecast {
     hands: Hands,
     node: String,
     luck: Mutex<Luck>,
     weather: Arc<Mutex<Weather>>,
+    refusals: Refusals,
 }
 
 impl Forecast {
-    pub fn new(hands: &Hands, node: &str, luck: Luck, weather: Arc<Mutex<Weather>>) -> Forecast {
-        Forecast { hands: hands.clone(), node: node.to_owned(), luck: Mutex::new(luck), weather }
+    pub fn new(hands: &Hands, node: &str, luck: Luck, weather: Arc<Mutex<Weather>>, refusals: Refusals) -> Forecast {
+        Forecast { hands: hands.clone(), node: node.to_owned(), luck: Mutex::new(luck), weather, refusals }
+    }
+
+    fn count(&self, what: &str, op: Op) {
+        let mut refusals = self.refusals.lock().expect("nobody panics while counting");
+        *refusals.entry(format!("{what} {}", op.name)).or_default() += 1;
     }
 
     /// Waits as long as the weather has it, and says whether the call fails at this seam.
@@ -88,6 +98,7 @@ impl Forecast {
 impl Faults for Forecast {
     async fn before(&self, op: Op) -> Result<()> {
         if self.seam(|weather| weather.fails_before).await {
+            self.count("refused", op);
             self.hands.note(|| format!("{}: {} is refused by the store", self.node, op.name));
             return Err(StoreError::Unavailable("the simulated store is away".into()));
         }
@@ -96,6 +107,7 @@ impl Faults for Forecast {
 
     async fn after(&self, op: Op) -> Result<()> {
         if self.seam(|weather| weather.fails_after).await {
+            self.count("unknown", op);
             self.hands.note(|| format!("{}: nobody knows what became of {}", self.node, op.name));
             return match op.writes {
                 true => Err(StoreError::Unknown("the simulated store fell silent".into())),

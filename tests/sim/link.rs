@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use campanile_engine::link::{FromExecutor, Heard, Link, Said, SessionId, ToExecutor};
+use campanile_model::task::ExecutorRef;
 use futures::future::select;
 use tokio::sync::Notify;
 
@@ -32,6 +33,7 @@ struct Session {
     node: String,
     life: u64,
     executor: String,
+    boot: String,
     ended: bool,
     to_node: VecDeque<(i64, FromExecutor)>,
     to_executor: VecDeque<(i64, ToExecutor)>,
@@ -104,23 +106,33 @@ impl Network {
         wiring.end_where(now, |session| session.node == node);
     }
 
-    /// The process behind all its sessions is gone.
-    pub fn executor_down(&self, executor: &str) {
-        let now = self.hands.now();
-        self.wiring().end_where(now, |session| session.executor == executor);
+    /// A link for a node that nobody connects to.
+    pub fn nobodys_link(&self) -> Arc<NodeLink> {
+        Arc::new(NodeLink { network: self.clone(), node: String::new(), life: 0, wakes: Arc::default() })
     }
 
-    /// A new session with some node that is up; none where nobody can be reached.
-    pub fn connect(&self, executor: &str, nth_try: usize) -> Option<Wire> {
+    /// The process behind all its sessions is gone.
+    pub fn executor_down(&self, boot: &str) {
+        let now = self.hands.now();
+        self.wiring().end_where(now, |session| session.boot == boot);
+    }
+
+    /// A new session with some node that is up, or with the one that it must be; none where nobody can be reached.
+    pub fn connect(&self, executor: &ExecutorRef, home: Option<&str>, nth_try: usize) -> Option<Wire> {
         let now = self.hands.now();
         let mut wiring = self.wiring();
-        if wiring.cut_off.get(executor).is_some_and(|until| *until > now) || wiring.nodes.is_empty() {
+        // What lives in the node's own process needs no wire to it.
+        let is_cut_off = wiring.cut_off.get(&executor.name).is_some_and(|until| *until > now);
+        if (is_cut_off && home.is_none()) || wiring.nodes.is_empty() {
             return None;
         }
         // Long after both sides know, nothing of a session is left.
         wiring.sessions.retain(|_, session| !session.ended || now < session.told_at + 60_000);
-        let nth = nth_try % wiring.nodes.len();
-        let (node, life) = wiring.nodes.iter().nth(nth).map(|(node, (life, _))| (node.clone(), *life))?;
+        let (node, life) = match home {
+            Some(home) => wiring.nodes.get_key_value(home),
+            None => wiring.nodes.iter().nth(nth_try % wiring.nodes.len()),
+        }
+        .map(|(node, (life, _))| (node.clone(), *life))?;
         wiring.last_session += 1;
         let id = wiring.last_session;
         let wakes = Arc::new(Notify::new());
@@ -129,7 +141,8 @@ impl Network {
             Session {
                 node,
                 life,
-                executor: executor.to_owned(),
+                executor: executor.name.clone(),
+                boot: executor.boot.clone(),
                 ended: false,
                 to_node: VecDeque::new(),
                 to_executor: VecDeque::new(),

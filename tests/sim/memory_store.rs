@@ -94,6 +94,8 @@ pub struct Stored {
     pub tasks: BTreeMap<TaskId, Placed<Task>>,
     pub tasks_of: BTreeMap<InstanceId, Vec<TaskId>>,
     pub history: BTreeMap<TaskId, Vec<HistoryEntry>>,
+    /// Tasks that were purged.
+    pub gone: BTreeSet<TaskId>,
     pub omissions: BTreeMap<JobId, Vec<Omission>>,
     pub spans: BTreeMap<JobId, Vec<LedgerSpan>>,
     pub incidents: BTreeMap<i64, Incident>,
@@ -439,10 +441,12 @@ impl Stored {
         for task in self.tasks_of.remove(&id).unwrap_or_default() {
             self.tasks.remove(&task);
             self.history.remove(&task);
+            self.gone.insert(task);
             purged.tasks.push(task);
         }
         purged.instances += 1;
-        if gone.row.origin != Origin::Schedule {
+        // The ledger knows both; what people ask for is no business of its.
+        if !matches!(gone.row.origin, Origin::Schedule | Origin::Added) {
             return;
         }
         let Some(row) = self.jobs.get_mut(&gone.row.job) else { return };
@@ -462,6 +466,7 @@ impl Stored {
         omissions.retain(|omission| omission.to > omission_mark);
         let Some(spans) = self.spans.get_mut(&job) else { return };
         spans.retain(|span| span.to > mark);
+        let not_made_later: u32 = spans.iter().skip(1).map(|span| span.not_made).sum();
         let Some(first) = spans.first_mut().filter(|first| first.from < mark) else { return };
         let left = self.instances.values().filter(|instance| {
             let instance = &instance.row;
@@ -469,7 +474,9 @@ impl Stored {
             instance.job == job && of_schedule && mark < instance.due && instance.due <= first.to
         });
         first.made = u32::try_from(left.count()).unwrap_or(u32::MAX);
-        first.not_made = omissions.iter().filter(|left| left.to <= first.to).map(|left| left.count).sum();
+        // One run of omissions may reach into the spans that follow.
+        let omitted: u32 = omissions.iter().map(|left| left.count).sum();
+        first.not_made = omitted.saturating_sub(not_made_later);
         first.planned = first.made + first.not_made;
         first.from = mark;
     }

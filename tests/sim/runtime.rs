@@ -449,8 +449,7 @@ mod tests {
                 hands.spawn("one", async move { told.lock().unwrap().push(n) });
             }
             runtime.run_until(1).unwrap();
-            let told = told.lock().unwrap().clone();
-            told
+            Arc::into_inner(told).expect("all have ended").into_inner().unwrap()
         };
         assert_eq!(order(7), order(7));
         assert_ne!(order(7), order(8));

@@ -3,27 +3,31 @@
 //! A seed decides everything. A world first lives through its troubles; then they end, whoever was
 //! down comes back, people stop all jobs, and the checks look at what is left.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use campanile_coord::LocalCoord;
+use campanile_engine::link::Said;
 use campanile_engine::logs::{LogLine, LogPage, Logs};
 use campanile_engine::roster::Roster;
+use campanile_engine::sweeper::RETENTION;
 use campanile_engine::{Desk, Dice, Node, Shared, ledger};
 use campanile_model::instance::InstanceState;
 use campanile_model::job::JobSpec;
-use campanile_model::request::{Ask, Person, Role, SaveJob};
-use campanile_model::schedule::Zones;
+use campanile_model::request::{Answer, Ask, Person, Role, SaveJob};
+use campanile_model::schedule::{Schedule, Zones};
 use campanile_model::{Fault, InstanceId, JobId, TaskId, Timestamp};
 use serde_json::{Value, json};
 
 use crate::checks::{self, Promise, Violation};
-use crate::executor::{Diary, Executor, Script};
-use crate::faults::{Forecast, Weather};
-use crate::link::{Network, Wires};
-use crate::memory_store::{BrokenPromises, MemoryStore};
+use crate::executor::{Deed, Diary, Executor, Script};
+use crate::faults::{Forecast, Refusals, Weather};
+use crate::link::{Network, NodeLink, Wires};
+use crate::memory_store::{BrokenPromises, MemoryStore, Stored};
+use crate::planned::planned;
 use crate::runtime::{Hands, Luck, MachineClock, Runtime, TaskNo};
 
 /// 2026-11-21T00:00:00Z
@@ -34,6 +38,10 @@ const LOOK_EVERY_MS: i64 = 10_000;
 
 /// Once all is calm the world gets so long to come to rest.
 const REST_WITHIN_MS: i64 = 1_200_000;
+
+/// Whether a run that was planned before its job was changed, and is due after it because of its spread, still comes.
+/// It does not yet: such a run is lost without a reason, so people leave jobs with a spread as they are.
+const SPREAD_OUTLIVES_ITS_VERSION: bool = false;
 
 /// A rule that the simulation breaks on purpose, in its own parts, to show that it would notice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,8 +67,9 @@ pub struct Story {
     pub violations: Vec<Violation>,
     pub last_notes: Vec<String>,
     pub instances: usize,
-    pub attempts: usize,
     pub terms: u64,
+    /// What happened in it, and how often.
+    pub seen: BTreeMap<String, u64>,
 }
 
 /// Runs a world from its seed to its rest; it ends early where a promise is broken.
@@ -76,8 +85,8 @@ pub fn live_through(seed: u64, sabotage: Sabotage, aloud: bool) -> Story {
         violations,
         last_notes: runtime.hands().last_notes(),
         instances: stored.instances.len(),
-        attempts: world.diary.entries().len(),
         terms: stored.leases.values().map(|lease| lease.term).max().unwrap_or(0),
+        seen: world.count_what_happened(&stored),
     }
 }
 
@@ -85,6 +94,7 @@ type Outcome = Result<(), Vec<Violation>>;
 
 /// The place of a node: its lives follow one another here.
 struct NodePlace {
+    node: Mutex<Option<Arc<Node>>>,
     name: String,
     clock: MachineClock,
     weather: Arc<Mutex<Weather>>,
@@ -107,8 +117,14 @@ struct World {
     diary: Diary,
     nodes: Vec<NodePlace>,
     executors: Vec<ExecutorPlace>,
+    /// So many of them, the first, live on their own; the others in the processes of nodes.
+    remote: usize,
     people: Desk,
+    cli_runs: AtomicU64,
+    retention: Option<u64>,
     jobs: Vec<JobSpec>,
+    /// Calls that the store refused, or left without an answer.
+    refusals: Refusals,
     /// Set when the troubles are over.
     calm: Mutex<bool>,
 }
@@ -166,32 +182,41 @@ impl World {
             ignores_cancel: luck.one_of(&[0, 100]),
             longest_run_ms: luck.one_of(&[100, 800, 2500]),
         };
-        let nodes = (0..luck.between(1, 3))
+        let nodes: Vec<NodePlace> = (0..luck.between(1, 3))
             .map(|n| NodePlace {
                 name: format!("node-{n}"),
                 clock: MachineClock::new(hands),
                 weather: Arc::new(Mutex::new(Weather::CALM)),
+                node: Mutex::new(None),
                 lives: AtomicU64::new(0),
                 task: Mutex::new(None),
             })
             .collect();
-        let executors = (0..luck.between(1, 4))
-            .map(|n| {
-                let processors: &[&str] = luck.one_of(&[&["alpha", "beta"][..], &["alpha", "beta"], &["alpha"]]);
-                let executor = Executor {
-                    group: "local".to_owned(),
-                    name: format!("hand-{n}"),
-                    processors: processors.iter().map(|name| (*name).to_owned()).collect(),
-                    capacity: u32::try_from(luck.between(1, 4)).unwrap_or(1),
-                    queue: u32::try_from(luck.between(0, 3)).unwrap_or(0),
-                    hands: hands.clone(),
-                    network: network.clone(),
-                    diary: diary.clone(),
-                    script: Arc::new(Mutex::new(script)),
-                };
-                ExecutorPlace { executor, lives: AtomicU64::new(0), task: Mutex::new(None) }
-            })
-            .collect();
+        let draw_executor = |luck: &mut Luck, name: String, home: Option<String>| {
+            let processors: &[&str] = luck.one_of(&[&["alpha", "beta"][..], &["alpha", "beta"], &["alpha"]]);
+            let executor = Executor {
+                group: "local".to_owned(),
+                name,
+                home,
+                processors: processors.iter().map(|name| (*name).to_owned()).collect(),
+                capacity: u32::try_from(luck.between(1, 4)).unwrap_or(1),
+                queue: u32::try_from(luck.between(0, 3)).unwrap_or(0),
+                hands: hands.clone(),
+                network: network.clone(),
+                diary: diary.clone(),
+                script: Arc::new(Mutex::new(script)),
+            };
+            ExecutorPlace { executor, lives: AtomicU64::new(0), task: Mutex::new(None) }
+        };
+        let mut executors: Vec<ExecutorPlace> =
+            (0..luck.between(1, 4)).map(|n| draw_executor(luck, format!("hand-{n}"), None)).collect();
+        let remote = executors.len();
+        if luck.chance(400) {
+            // Each program that can hold the data folder brings its own, under the same name.
+            for node in &nodes {
+                executors.push(draw_executor(luck, "embedded".to_owned(), Some(node.name.clone())));
+            }
+        }
         let people = Desk {
             store: Arc::new(store.clone()),
             coord: Arc::new(LocalCoord::default()),
@@ -208,8 +233,12 @@ impl World {
             diary,
             nodes,
             executors,
+            remote,
             people,
+            cli_runs: AtomicU64::new(0),
+            retention: luck.one_of(&[None, None, Some(3), Some(20)]),
             jobs,
+            refusals: Refusals::default(),
             calm: Mutex::new(false),
         })
     }
@@ -218,7 +247,7 @@ impl World {
         for place in 0..self.nodes.len() {
             self.start_node(place);
         }
-        for place in 0..self.executors.len() {
+        for place in 0..self.remote {
             self.start_executor(place);
         }
         let start = self.hands.now();
@@ -285,9 +314,15 @@ impl World {
         });
         self.pass_time(runtime, self.hands.now() + 1)?;
         let report = locked(&told).take().expect("the store answers at once").expect("the store has no faults");
+        let stored = self.store.stored();
         let told = report.findings.into_iter().map(|finding| Violation {
             of: Promise::Ledger,
-            what: format!("the product's own check: {} {:?} {}", finding.job, finding.at, finding.words.en),
+            what: format!(
+                "the product's own check: {:?} {}{}",
+                finding.at,
+                finding.words.en,
+                checks::ledger_of(&stored, finding.job)
+            ),
         });
         Ok(told.collect())
     }
@@ -301,30 +336,53 @@ impl World {
             return;
         }
         let life = node.lives.fetch_add(1, Ordering::Relaxed);
-        let name = node.name.clone();
+        self.hands.note(|| format!("{} starts (life {life})", node.name));
+        let link = self.network.node_up(&node.name);
+        let shared = self.shared(&node.name, life, node.clock.clone(), node.weather.clone(), link);
+        let living = Arc::new(Node::new(shared));
+        *locked(&node.node) = Some(living.clone());
+        let embedded = self.embedded_in(place);
+        let (network, hands, name) = (self.network.clone(), self.hands.clone(), node.name.clone());
+        let its_executor = embedded.map(|place| self.begin_executor(place));
+        *task = Some(self.hands.spawn(node.name.clone(), async move {
+            let _cut = OnEnd(move || {
+                network.node_down(&name);
+                if let Some(executor) = its_executor {
+                    hands.kill(executor);
+                }
+            });
+            match living.run().await {}
+        }));
+    }
+
+    fn shared(
+        &self,
+        name: &str,
+        life: u64,
+        clock: MachineClock,
+        weather: Arc<Mutex<Weather>>,
+        link: Arc<NodeLink>,
+    ) -> Shared {
         let luck = |of: &str| Luck::new(self.seed, &format!("{name} {life} {of}"));
-        let forecast = Forecast::new(&self.hands, &name, luck("store"), node.weather.clone());
-        let shared = Shared {
-            node: name.clone(),
+        let forecast = Forecast::new(&self.hands, name, luck("store"), weather, self.refusals.clone());
+        Shared {
+            node: name.to_owned(),
             store: Arc::new(self.store.connect(Arc::new(forecast))),
             coord: Arc::new(LocalCoord::default()),
-            clock: Arc::new(node.clock.clone()),
+            clock: Arc::new(clock),
             dice: Arc::new(Dice::seeded(luck("dice").number())),
-            link: self.network.node_up(&name),
+            link,
             logs: Arc::new(NoLogs),
             events: Arc::default(),
             zones: self.zones.clone(),
             roster: Roster::default(),
             trouble: Mutex::new(None),
-        };
-        self.hands.note(|| format!("{name} starts (life {life})"));
-        let network = self.network.clone();
-        let its_name = name.clone();
-        *task = Some(self.hands.spawn(name, async move {
-            let _cut = OnEnd(move || network.node_down(&its_name));
-            let node = Node::new(shared);
-            match node.run().await {}
-        }));
+        }
+    }
+
+    /// The executor that lives in a node's process.
+    fn embedded_in(&self, node: usize) -> Option<usize> {
+        Some(self.remote + node).filter(|place| *place < self.executors.len())
     }
 
     fn node_task(&self, place: usize) -> Option<TaskNo> {
@@ -332,21 +390,25 @@ impl World {
     }
 
     fn start_executor(&self, place: usize) {
-        let at = &self.executors[place];
-        let mut task = locked(&at.task);
-        if task.is_some_and(|task| !self.hands.is_gone(task)) {
-            return;
+        if self.executor_task(place).is_none() {
+            self.begin_executor(place);
         }
+    }
+
+    fn begin_executor(&self, place: usize) -> TaskNo {
+        let at = &self.executors[place];
         let life = at.lives.fetch_add(1, Ordering::Relaxed);
-        let name = at.executor.name.clone();
-        let boot = format!("{name}#{life}");
+        let home = at.executor.home.as_deref().unwrap_or_default();
+        let boot = format!("{}{home}#{life}", at.executor.name);
         self.hands.note(|| format!("{boot} starts"));
         let luck = Luck::new(self.seed, &boot);
-        let (executor, network, its_name) = (at.executor.clone(), self.network.clone(), name.clone());
-        *task = Some(self.hands.spawn(name, async move {
-            let _cut = OnEnd(move || network.executor_down(&its_name));
+        let (executor, network, its_boot) = (at.executor.clone(), self.network.clone(), boot.clone());
+        let task = self.hands.spawn(boot.clone(), async move {
+            let _cut = OnEnd(move || network.executor_down(&its_boot));
             executor.live(boot, luck).await;
-        }));
+        });
+        *locked(&at.task) = Some(task);
+        task
     }
 
     fn executor_task(&self, place: usize) -> Option<TaskNo> {
@@ -371,15 +433,18 @@ impl World {
             let mut script = locked(&at.executor.script);
             *script = Script { runs_a_repeated_push: script.runs_a_repeated_push, ..Script::CALM };
             drop(script);
-            self.start_executor(place);
+            if place < self.remote {
+                self.start_executor(place);
+            }
         }
     }
 
     // ------------------------------------------------------------------- troubles
 
     async fn make_trouble(self: Arc<World>, mut luck: Luck, calm_at: i64) {
+        let rarely = luck.one_of(&[9000, 9000, 3000, 800]);
         loop {
-            self.hands.sleep(luck.between(200, 9000)).await;
+            self.hands.sleep(luck.between(100, rarely)).await;
             if self.hands.now() >= calm_at {
                 return;
             }
@@ -389,9 +454,9 @@ impl World {
 
     fn trouble(self: &Arc<World>, luck: &mut Luck, calm_at: i64) {
         let node = luck.index(self.nodes.len());
-        let hand = luck.index(self.executors.len());
+        let hand = luck.index(self.remote);
         let now = self.hands.now();
-        match luck.index(13) {
+        match luck.index(14) {
             0..=2 => {
                 // At whatever await it stands after so many polls.
                 let Some(task) = self.node_task(node) else { return };
@@ -413,6 +478,9 @@ impl World {
                 let until = (now + luck.one_of(&[500, 2500, 4000, 12_000])).min(calm_at);
                 self.hands.note(|| format!("{} stands still for {} ms", self.nodes[node].name, until - now));
                 self.hands.pause(task, until);
+                if let Some(its_executor) = self.embedded_in(node).and_then(|place| self.executor_task(place)) {
+                    self.hands.pause(its_executor, until);
+                }
             }
             4 => {
                 let sizes: &[i64] = &[50, 1500, 5000, 30_000, 30_000, 600_000];
@@ -468,6 +536,24 @@ impl World {
                 self.hands.note(|| format!("{} freezes for {} ms", self.executors[hand].executor.name, until - now));
                 self.hands.pause(task, until);
             }
+            12 => {
+                // It is asked to leave, and gives its lease up.
+                let Some(task) = self.node_task(node) else { return };
+                self.hands.note(|| format!("{} leaves", self.nodes[node].name));
+                let leaving = locked(&self.nodes[node].node).take();
+                let world = self.clone();
+                let away = luck.between(10, 8000);
+                self.hands.spawn("leave", async move {
+                    world.hands.kill(task);
+                    world.hands.step_aside().await;
+                    if let Some(leaving) = leaving {
+                        let left = leaving.step_down().await;
+                        world.hands.note(|| format!("{} has left: {left:?}", world.nodes[node].name));
+                    }
+                    world.hands.sleep(away).await;
+                    world.start_node(node);
+                });
+            }
             _ => {
                 // The machine sleeps with everyone on it.
                 let until = (now + luck.one_of(&[5000, 20_000, 70_000])).min(calm_at);
@@ -484,12 +570,20 @@ impl World {
     // --------------------------------------------------------------------- people
 
     async fn be_people(self: Arc<World>, mut luck: Luck, calm_at: i64) {
+        if let Some(kept) = self.retention {
+            let value = json!({"instancesPerJob": kept});
+            self.ask(Ask::Set { key: RETENTION.to_owned(), value }).await;
+        }
         for spec in &self.jobs {
             self.ask(Ask::SaveJobs { jobs: vec![SaveJob { spec: spec.clone(), job: None, seen_version: None }] }).await;
             self.hands.sleep(luck.between(0, 1500)).await;
         }
+        let rarely = luck.one_of(&[6000, 6000, 1000]);
         while self.hands.now() < calm_at {
-            self.hands.sleep(luck.between(100, 6000)).await;
+            self.hands.sleep(luck.between(100, rarely)).await;
+            if luck.chance(100) {
+                self.clerk_for_once();
+            }
             if let Some(ask) = self.draw_wish(&mut luck) {
                 self.ask(ask).await;
             }
@@ -502,6 +596,20 @@ impl World {
         self.hands.note(|| match answer {
             Ok(done) => format!("people are told: {} changed", done.changed),
             Err(fault) => format!("people are told: {}", fault.message.en),
+        });
+    }
+
+    /// A command that finds nobody leading carries out by itself what was asked.
+    fn clerk_for_once(&self) {
+        let run = self.cli_runs.fetch_add(1, Ordering::Relaxed);
+        let name = format!("command-{run}");
+        let link = self.network.nobodys_link();
+        let weather = Arc::new(Mutex::new(Weather::CALM));
+        let node = Node::new(self.shared(&name, 0, MachineClock::new(&self.hands), weather, link));
+        let hands = self.hands.clone();
+        self.hands.spawn(name.clone(), async move {
+            let done = node.clerk_once().await;
+            hands.note(|| format!("{name} carried requests out: {done:?}"));
         });
     }
 
@@ -536,6 +644,9 @@ impl World {
             10 if luck.chance(150) => Ask::RemoveJobs { jobs: vec![job] },
             _ => {
                 let row = &stored.jobs[&job].job;
+                if row.spec.spread_seconds > 0 && !SPREAD_OUTLIVES_ITS_VERSION {
+                    return None;
+                }
                 let spec = draw_job(luck, &row.spec.name, self.hands.now());
                 Ask::SaveJobs { jobs: vec![SaveJob { spec, job: Some(job), seen_version: Some(row.version) }] }
             }
@@ -550,6 +661,43 @@ impl World {
             let jobs = self.store.stored().jobs.iter().filter(|(_, row)| !row.removed).map(|(id, _)| *id).collect();
             self.ask(Ask::PauseJobs { jobs }).await;
         }
+    }
+
+    /// What the world went through: a rule that no world ever comes to is not tested by any.
+    fn count_what_happened(&self, stored: &Stored) -> BTreeMap<String, u64> {
+        let mut seen: BTreeMap<String, u64> = locked(&self.refusals).clone();
+        let mut count = |what: String| *seen.entry(what).or_default() += 1;
+        for entry in stored.history.values().flatten() {
+            count(format!("{} → {}", entry.from.code(), entry.to.code()));
+        }
+        for omission in stored.omissions.values().flatten() {
+            count(format!("omitted: {}", omission.reason.name()));
+        }
+        for instance in stored.instances.values() {
+            count(format!("instance {}", instance.row.state));
+            count(format!("origin {}", instance.row.origin.name()));
+        }
+        for write in &stored.writes {
+            count(format!("wrote {}", write.op));
+        }
+        for entry in self.diary.entries().iter() {
+            count(match &entry.deed {
+                Deed::Began => "began".to_owned(),
+                Deed::Ended(Said::Failed(failure)) => format!("failed {:?}", failure.class),
+                Deed::Ended(Said::Cancelled) => "stopped".to_owned(),
+                Deed::Ended(_) => "succeeded".to_owned(),
+                Deed::EndAcknowledged(_) => "acknowledged".to_owned(),
+            });
+        }
+        for (request, answer) in &stored.answers {
+            let name = stored.requests.get(request).map_or("purged", |request| request.row.ask.name());
+            let answer = if matches!(answer, Answer::Done(_)) { "done" } else { "refused" };
+            count(format!("{name} {answer}"));
+        }
+        if !stored.gone.is_empty() {
+            count("purged".to_owned());
+        }
+        seen
     }
 
     fn all_jobs_are_paused(&self) -> bool {
@@ -573,7 +721,7 @@ fn brief_ask(ask: &Ask) -> String {
 }
 
 /// Bundled zone data is the same for all worlds.
-fn zones() -> Arc<Zones> {
+pub fn zones() -> Arc<Zones> {
     static ZONES: std::sync::OnceLock<Arc<Zones>> = std::sync::OnceLock::new();
     ZONES.get_or_init(|| Arc::new(Zones::bundled())).clone()
 }
@@ -600,9 +748,12 @@ fn draw_job(luck: &mut Luck, name: &str, now: i64) -> JobSpec {
         }),
         _ => json!({"kind": "manual"}),
     };
+    let exceptions = draw_exceptions(luck, &schedule, now);
     let document = json!({
         "name": name,
         "schedule": schedule,
+        "exceptions": exceptions,
+        "spreadSeconds": luck.one_of(&[0, 0, 0, 2, 5]),
         "processor": luck.one_of(&["alpha", "alpha", "beta"]),
         "overlap": luck.one_of(&["allow", "skip", "queue", "replace"]),
         "misfire": {
@@ -619,4 +770,19 @@ fn draw_job(luck: &mut Luck, name: &str, now: i64) -> JobSpec {
         "pushTimeoutSeconds": luck.one_of(&[2, 10]),
     });
     serde_json::from_value(document).expect("a document that a person could have written")
+}
+
+/// Single occurrences skipped and added, where the schedule says beforehand when they are.
+fn draw_exceptions(luck: &mut Luck, schedule: &Value, now: i64) -> Vec<Value> {
+    let (now, soon) = (Timestamp::from_millis(now), Timestamp::from_millis(now + 40_000));
+    let schedule = Schedule::from_document(schedule).expect("it was drawn so");
+    if matches!(schedule, Schedule::FixedDelay(_)) || luck.chance(600) {
+        return Vec::new();
+    }
+    let times = planned(&schedule, now, now, soon).unwrap_or_default();
+    let mut drawn = vec![json!({"change": "added", "at": luck.between(now.millis() + 1000, soon.millis())})];
+    if !times.is_empty() {
+        drawn.push(json!({"change": "skip", "planned": luck.one_of(&times)}));
+    }
+    drawn
 }
