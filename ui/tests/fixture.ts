@@ -567,7 +567,10 @@ export function fixture(): Script {
         ],
         jobs: rows.length,
       }),
-      list_alarms: () => ({ rows: alarms, next: null }),
+      list_alarms: (input) => {
+        const { states = [] } = input as { states?: string[] };
+        return { rows: alarms.filter((each) => states.length === 0 || states.includes(each.state)), next: null };
+      },
     },
   };
 }

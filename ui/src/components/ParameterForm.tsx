@@ -31,7 +31,8 @@ const formWords = words(
 interface ParameterFormProps {
   schema: unknown;
   value: Record<string, unknown>;
-  onChange: (value: Record<string, unknown>) => void;
+  /** The parameters as they are now, and which of them was changed. */
+  onChange: (value: Record<string, unknown>, key: string) => void;
   error: (key: string) => string | null;
 }
 
@@ -43,7 +44,7 @@ export function ParameterForm({ schema, value, onChange, error }: ParameterFormP
           <One
             field={field}
             value={value[field.key]}
-            onChange={(next) => onChange(withParameter(value, field.key, next))}
+            onChange={(next) => onChange(withParameter(value, field.key, next), field.key)}
             error={error(field.key)}
           />
         </div>
@@ -64,7 +65,9 @@ interface OneProps {
 function One({ field, value, onChange, error }: OneProps) {
   const said = useSaid();
   const w = useWords(formWords);
-  const usual = field.fallback === undefined || field.fallback === null ? "" : w.usual(asText(field.fallback));
+  const { fallback } = field;
+  // What a switch shows anyway, and nothing, need not be said.
+  const usual = typeof fallback === "string" || typeof fallback === "number" ? w.usual(asText(fallback)) : "";
   const base = {
     label: said(field.title),
     hint: [field.description && said(field.description), usual].filter(Boolean).join(" · "),

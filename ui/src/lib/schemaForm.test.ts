@@ -50,6 +50,7 @@ test("bounds, defaults, units and choices are carried over", () => {
   expect(byKey.command?.required).toBe(true);
   expect(byKey.folder?.required).toBe(false);
   expect(byKey.attempts).toMatchObject({ min: 1, max: 9, fallback: 3, unit: "s" });
+  expect(fieldsOf({ properties: { wait: { type: "number", format: "duration" } } })[0]?.unit).toBe("s");
   expect(byKey.status?.numbers).toBe(true);
   expect(byKey.mode?.options).toEqual([
     { value: "a", title: { en: "First", zh: "甲" } },

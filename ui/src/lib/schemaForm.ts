@@ -46,7 +46,7 @@ function fieldOf(key: string, property: Json, required: boolean): SchemaField {
     min: numberAt(property, "minimum"),
     max: numberAt(property, "maximum"),
     options: choices,
-    unit: typeof property["x-unit"] === "string" ? property["x-unit"] : "",
+    unit: typeof property["x-unit"] === "string" ? property["x-unit"] : property.format === "duration" ? "s" : "",
     numbers: isObject(property.items) && ["integer", "number"].includes(String(typeOf(property.items))),
     placeholder: Array.isArray(property.examples) ? String(property.examples[0] ?? "") : "",
   };

@@ -274,7 +274,9 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
               value={`${draft.group}/${draft.processor}`}
               onChange={(next) => {
                 const at = next.indexOf("/");
-                set({ group: next.slice(0, at), processor: next.slice(at + 1), parameters: {} });
+                const other = { group: next.slice(0, at), processor: next.slice(at + 1), parameters: {} };
+                set(other, ["processor"]);
+                setTouched((old) => new Set([...old].filter((each) => !each.startsWith("parameters"))));
               }}
               error={error("processor") ?? error("executorGroup")}
               hint={
@@ -301,7 +303,7 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
               key={`${draft.group}/${draft.processor}`}
               schema={processor?.schema}
               value={draft.parameters}
-              onChange={(parameters) => set({ parameters })}
+              onChange={(parameters, key) => set({ parameters }, [`parameters.${key}`])}
               error={(key) => error(`parameters.${key}`)}
             />
           </Part>
