@@ -113,11 +113,11 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
     withResolver: true,
   });
 
-  const set: SetDraft = (change) => {
+  const set: SetDraft = (change, where) => {
     setDraft((old) => ({ ...old, ...(typeof change === "function" ? change(old) : change) }));
     setRefusal(null);
     const part = typeof change === "function" ? change(draft) : change;
-    setTouched((old) => new Set([...old, ...Object.keys(part).map(touches)]));
+    setTouched((old) => new Set([...old, ...(where ?? Object.keys(part).map(touches))]));
   };
 
   const settled = useSettled(draft, 180);

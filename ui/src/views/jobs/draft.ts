@@ -53,7 +53,11 @@ export interface Draft {
 }
 
 /** Changes a part. Two fields may change before the page is drawn again: what builds on the old draft takes it as it is then. */
-export type SetDraft = (change: Partial<Draft> | ((old: Draft) => Partial<Draft>)) => void;
+export type SetDraft = (
+  change: Partial<Draft> | ((old: Draft) => Partial<Draft>),
+  /** Where one has been, as paths into the document; what was changed, where absent. */
+  where?: readonly string[],
+) => void;
 
 export function emptyDraft(zone: string, soon: string): Draft {
   return {
