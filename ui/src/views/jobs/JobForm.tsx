@@ -12,6 +12,7 @@ import { wallAt } from "@/api/walltime";
 import { Answer, ParameterForm, RefusalNotice, stateWords, View } from "@/components";
 import { now } from "@/lib/clock";
 import { useHotkey } from "@/lib/hotkeys";
+import { withParameter } from "@/lib/schemaForm";
 import { useLang, useSaid, useWords } from "@/lib/words";
 import { Button, Dialog, Notice, NumberField, Select, Skeleton, SkeletonRows, TextField, toast } from "@/primitives";
 import { type Draft, DraftError, emptyDraft, fromSpec, type SetDraft, toSpec } from "./draft";
@@ -303,7 +304,12 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
               key={`${draft.group}/${draft.processor}`}
               schema={processor?.schema}
               value={draft.parameters}
-              onChange={(parameters, key) => set({ parameters }, [`parameters.${key}`])}
+              onChange={(parameters, key) =>
+                set(
+                  (old) => ({ parameters: withParameter(old.parameters, key, parameters[key]) }),
+                  [`parameters.${key}`],
+                )
+              }
               error={(key) => error(`parameters.${key}`)}
             />
           </Part>
