@@ -1,6 +1,6 @@
 //! Runs: started, listed, waited for, and what they wrote.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use campanile_api::views::*;
 use campanile_model::instance::InstanceState;
@@ -14,6 +14,9 @@ use crate::said::Lang;
 use crate::session::{Session, write};
 
 const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Where the program that ran it has gone, another one takes over within five seconds, or none does.
+const NOBODY_COMES: Duration = Duration::from_secs(10);
 
 pub async fn run(session: &Session, run: Run) -> Result<Answer, Fault> {
     if run.wait {
@@ -34,12 +37,19 @@ pub async fn run(session: &Session, run: Run) -> Result<Answer, Fault> {
         return Ok(Answer::Yes);
     }
     let mut ended: Vec<InstanceDetail> = Vec::new();
+    let mut led_at = Instant::now();
     for instance in &done.instances {
         loop {
             let detail: InstanceDetail = session.ask("get_instance", json!({"instance": instance})).await?;
             if detail.row.state.is_final() {
                 ended.push(detail);
                 break;
+            }
+            let status: Status = session.ask("status", json!({})).await?;
+            if status.node != NodeState::Leaderless {
+                led_at = Instant::now();
+            } else if led_at.elapsed() >= NOBODY_COMES {
+                return Err(Code::NotLeading.fault());
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }

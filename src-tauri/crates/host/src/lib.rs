@@ -24,9 +24,9 @@ use campanile_engine::events::Events;
 use campanile_engine::roster::Roster;
 use campanile_engine::{Clock, Desk, Dice, ENGINE_LEASE, Node, Shared, Standing, SystemClock};
 use campanile_gateway::Switchboard;
-use campanile_model::Fault;
 use campanile_model::request::{Person, Role};
 use campanile_model::schedule::Zones;
+use campanile_model::{Code, Fault};
 use campanile_processors::ChildLedger;
 use campanile_store::Store;
 use campanile_store_sqlite::SqliteStore;
@@ -152,25 +152,36 @@ impl Host {
             return answer.await;
         }
         self.look_who_leads().await?;
+        let answered = CancellationToken::new();
+        let carrying = self.carry_out_without_engine(&answered);
+        tokio::pin!(answer, carrying);
         tokio::select! {
-            answer = answer => answer,
-            fault = self.carry_out_without_engine() => Err(fault),
+            answer = &mut answer => {
+                // The answer is there before the lease is given back; dropped in between, it would seem that someone
+                // leads until it runs out.
+                answered.cancel();
+                match carrying.await {
+                    Ok(()) => answer,
+                    Err(fault) => answer.map_err(|_| fault),
+                }
+            }
+            trouble = &mut carrying => Err(trouble.err().unwrap_or_else(|| Code::NotLeading.fault())),
         }
     }
 
-    /// Carries out what is asked while nobody leads; starts no tasks. Ends only in trouble.
-    async fn carry_out_without_engine(&self) -> Fault {
+    /// Carries out what is asked while nobody leads, until it is answered; starts no tasks.
+    async fn carry_out_without_engine(&self, answered: &CancellationToken) -> Result<(), Fault> {
         loop {
-            let carried = match self.store_has_requests().await {
-                Ok(true) => self.node.clerk_once().await.map_err(|error| error.to_string()),
-                Ok(false) => Ok(false),
-                Err(fault) => return fault,
-            };
-            if let Err(error) = carried {
+            if self.store_has_requests().await?
+                && let Err(error) = self.node.clerk_once().await
+            {
                 // Whoever has taken the lease meanwhile carries it out.
-                tracing::warn!(error, "a request could not be carried out here");
+                tracing::warn!(%error, "a request could not be carried out here");
             }
-            self.clock.sleep_until(self.clock.now() + LOOK_EVERY).await;
+            tokio::select! {
+                () = answered.cancelled() => return Ok(()),
+                () = self.clock.sleep_until(self.clock.now() + LOOK_EVERY) => {}
+            }
         }
     }
 
