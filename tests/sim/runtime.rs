@@ -399,11 +399,14 @@ impl Clock for MachineClock {
     }
 
     async fn sleep_until(&self, deadline: Timestamp) {
+        let mut before = self.read();
         loop {
-            let left = deadline.millis() - self.read();
-            if left <= 0 {
+            let now = self.read();
+            let left = deadline.millis() - now;
+            if left <= 0 || now < before {
                 return;
             }
+            before = now;
             self.hands.sleep(left.min(LONGEST_NAP_MS)).await;
         }
     }

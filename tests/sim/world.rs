@@ -36,6 +36,9 @@ const A_MORNING: i64 = 1_795_219_200_000;
 /// Between two looks at what must always hold.
 const LOOK_EVERY_MS: i64 = 10_000;
 
+/// Once all is calm somebody carries out what people ask, within this.
+const HEARD_WITHIN_MS: i64 = 10_000;
+
 /// Once all is calm the world gets so long to come to rest.
 const REST_WITHIN_MS: i64 = 1_200_000;
 
@@ -272,6 +275,11 @@ impl World {
         }
 
         self.hands.spawn("people go home", self.clone().stop_everything());
+        self.pass_time(runtime, self.hands.now() + HEARD_WITHIN_MS)?;
+        if !self.all_jobs_are_paused() {
+            let what = format!("nobody has heard for {HEARD_WITHIN_MS} ms that all jobs are to be paused");
+            return Err(vec![Violation { of: Promise::NothingStuck, what }]);
+        }
         let rest_by = self.hands.now() + REST_WITHIN_MS;
         loop {
             self.pass_time(runtime, self.hands.now() + LOOK_EVERY_MS)?;

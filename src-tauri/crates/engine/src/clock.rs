@@ -7,7 +7,8 @@ use campanile_model::Timestamp;
 pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
 
-    /// Returns at once if `deadline` has passed.
+    /// Returns at once if `deadline` has passed, and early where the clock was set back meanwhile: whoever sleeps looks
+    /// again, so that nobody sleeps for as long as the clock was set back.
     async fn sleep_until(&self, deadline: Timestamp);
 }
 
@@ -27,11 +28,14 @@ impl Clock for SystemClock {
     }
 
     async fn sleep_until(&self, deadline: Timestamp) {
+        let mut before = self.now();
         loop {
-            let left = deadline.millis() - self.now().millis();
-            if left <= 0 {
+            let now = self.now();
+            let left = deadline.millis() - now.millis();
+            if left <= 0 || now < before {
                 return;
             }
+            before = now;
             let nap = left.min(LONGEST_NAP_MS).unsigned_abs();
             tokio::time::sleep(std::time::Duration::from_millis(nap)).await;
         }

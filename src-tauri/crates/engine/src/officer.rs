@@ -79,7 +79,8 @@ pub async fn patrol(
                 if pass.again {
                     continue;
                 }
-                let latest = now + officer.patience();
+                // Counted from the clock as it is now: it may have been set back during the pass.
+                let latest = clock.now() + officer.patience();
                 let until = pass.next.map_or(latest, |next| next.min(latest));
                 match select(coord.listen(officer.bell()), clock.sleep_until(until)).await {
                     Either::Left(_) | Either::Right(_) => {}
