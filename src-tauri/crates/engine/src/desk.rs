@@ -32,13 +32,7 @@ impl Desk {
     }
 
     /// As `ask`, under an id of the caller's: asked twice, it is done once.
-    pub async fn ask_once(
-        &self,
-        id: RequestId,
-        who: &Person,
-        ask: Ask,
-        patience: Duration,
-    ) -> Result<Done, Fault> {
+    pub async fn ask_once(&self, id: RequestId, who: &Person, ask: Ask, patience: Duration) -> Result<Done, Fault> {
         if who.role < ask.needs() {
             return Err(Code::NoPermission.fault());
         }

@@ -35,10 +35,7 @@ pub struct LedgerReport {
 const REPLAYED_AT_ONCE: usize = 100_000;
 
 /// Checks all jobs there are.
-pub async fn check_all(
-    store: &(impl JobStore + ?Sized),
-    zones: &Zones,
-) -> Result<LedgerReport, StoreError> {
+pub async fn check_all(store: &(impl JobStore + ?Sized), zones: &Zones) -> Result<LedgerReport, StoreError> {
     let mut report = LedgerReport::default();
     let mut after = None;
     loop {
@@ -111,13 +108,21 @@ pub fn check(
             );
         }
         let Some(versions) = lineages.get(&span.version) else {
-            find(Some(span.from), format!("version {} is gone", span.version), format!("第 {} 版已不存在", span.version));
+            find(
+                Some(span.from),
+                format!("version {} is gone", span.version),
+                format!("第 {} 版已不存在", span.version),
+            );
             continue;
         };
         let timeline = match Timeline::new(versions, zones) {
             Ok(timeline) => timeline,
             Err(error) => {
-                find(Some(span.from), format!("its schedule cannot be evaluated: {error}"), format!("无法计算其调度：{error}"));
+                find(
+                    Some(span.from),
+                    format!("its schedule cannot be evaluated: {error}"),
+                    format!("无法计算其调度：{error}"),
+                );
                 continue;
             }
         };
@@ -166,4 +171,3 @@ pub fn check(
 fn is_omitted(extract: &LedgerExtract, planned: Timestamp) -> bool {
     extract.omissions.iter().any(|omission| omission.from <= planned && planned <= omission.to)
 }
-

@@ -67,7 +67,9 @@ pub enum Said {
     Progress,
     /// How far stopping has come.
     Stopping(StopStage),
-    Succeeded { result: Option<String> },
+    Succeeded {
+        result: Option<String>,
+    },
     Failed(Failure),
     Cancelled,
 }
@@ -75,11 +77,20 @@ pub enum Said {
 #[derive(Clone, Debug, PartialEq)]
 pub enum FromExecutor {
     Register(Registration),
-    Heartbeat { number: u64 },
+    Heartbeat {
+        number: u64,
+    },
     Report(Report),
-    Log { attempt: AttemptRef, sequence: u64, lines: Vec<LogLine> },
+    Log {
+        attempt: AttemptRef,
+        sequence: u64,
+        lines: Vec<LogLine>,
+    },
     /// Its credit, changed.
-    Capacity { capacity: u32, queue: u32 },
+    Capacity {
+        capacity: u32,
+        queue: u32,
+    },
     /// It takes nothing new.
     Draining,
     /// It leaves for good, and has nothing in hand.
@@ -119,15 +130,26 @@ pub struct Push {
 #[derive(Clone, Debug, PartialEq)]
 pub enum ToExecutor {
     /// What of that which it holds is still its own, with the last report of each that is stored.
-    Welcome { node: String, still_yours: Vec<(AttemptRef, u64)> },
+    Welcome {
+        node: String,
+        still_yours: Vec<(AttemptRef, u64)>,
+    },
     Refused(Fault),
-    HeartbeatSeen { number: u64 },
+    HeartbeatSeen {
+        number: u64,
+    },
     Push(Box<Push>),
     /// Give it back if it has not begun.
     Withdraw(AttemptRef),
-    Stop { attempt: AttemptRef, stage: StopStage },
+    Stop {
+        attempt: AttemptRef,
+        stage: StopStage,
+    },
     /// The report is committed and need not be said again.
-    Seen { attempt: AttemptRef, sequence: u64 },
+    Seen {
+        attempt: AttemptRef,
+        sequence: u64,
+    },
     /// The attempt is not the executor's any more: stop it, and say nothing more of it.
     Forget(AttemptRef),
 }

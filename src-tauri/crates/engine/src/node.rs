@@ -147,15 +147,8 @@ impl Node {
         let mut progress = Progress::new(shared.clone(), lead.clone());
 
         let trouble = |error: Option<&StoreError>| shared.note_trouble(error);
-        let officers: Vec<&mut dyn Officer> = vec![
-            &mut clerk,
-            &mut launcher,
-            &mut assigner,
-            &mut monitor,
-            &mut dispatcher,
-            &mut alerter,
-            &mut sweeper,
-        ];
+        let officers: Vec<&mut dyn Officer> =
+            vec![&mut clerk, &mut launcher, &mut assigner, &mut monitor, &mut dispatcher, &mut alerter, &mut sweeper];
         let mut duties: Vec<_> = officers
             .into_iter()
             .map(|officer| patrol(officer, shared.clock.as_ref(), shared.coord.as_ref(), &trouble).boxed())

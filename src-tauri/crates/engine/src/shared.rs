@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use campanile_coord::Coord;
-use campanile_model::{Fault, Timestamp};
 use campanile_model::request::Hold;
 use campanile_model::schedule::Zones;
+use campanile_model::{Fault, Timestamp};
 use campanile_store::{SettingStore, Store, StoreError};
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,6 @@
 //! From the protocol's messages to the engine's words, and back.
 
-use campanile_engine::link::{
-    AttemptRef, FromExecutor, ProcessorOffer, Push, Registration, Report, Said, ToExecutor,
-};
+use campanile_engine::link::{AttemptRef, FromExecutor, ProcessorOffer, Push, Registration, Report, Said, ToExecutor};
 use campanile_engine::logs::{LogLine, LogStream};
 use campanile_engine::roster::EXECUTOR_LEASE;
 use campanile_model::task::{ExecutorRef, StopStage};
@@ -25,9 +23,7 @@ pub fn from_executor(message: v1::FromExecutor, admission: Admission) -> Result<
         Message::Register(register) => FromExecutor::Register(registration(register, admission)?),
         Message::Heartbeat(heartbeat) => FromExecutor::Heartbeat { number: heartbeat.number },
         Message::Report(report) => return self::report(report),
-        Message::Capacity(capacity) => {
-            FromExecutor::Capacity { capacity: capacity.running, queue: capacity.queued }
-        }
+        Message::Capacity(capacity) => FromExecutor::Capacity { capacity: capacity.running, queue: capacity.queued },
         Message::Draining(_) => FromExecutor::Draining,
         Message::Goodbye(_) => FromExecutor::Goodbye,
         Message::StillNeededAnswer(_) => return Ok(None),
@@ -93,10 +89,7 @@ fn offer(processor: v1::Processor) -> Result<ProcessorOffer, Fault> {
 }
 
 fn attempt(attempt: &v1::AttemptRef) -> Result<AttemptRef, Fault> {
-    let task = attempt
-        .task_id
-        .parse()
-        .map_err(|_| malformed(format!("'{}' is not a task id", attempt.task_id)))?;
+    let task = attempt.task_id.parse().map_err(|_| malformed(format!("'{}' is not a task id", attempt.task_id)))?;
     Ok(AttemptRef { task, attempt: attempt.attempt })
 }
 
@@ -121,9 +114,7 @@ fn report(report: v1::Report) -> Result<Option<FromExecutor>, Fault> {
             v1::CancelReached::Terminated => Said::Stopping(StopStage::Terminated),
             v1::CancelReached::Killed => Said::Stopping(StopStage::Killed),
             v1::CancelReached::Gone => Said::Unheld,
-            v1::CancelReached::Acknowledged | v1::CancelReached::Unspecified => {
-                Said::Stopping(StopStage::Acknowledged)
-            }
+            v1::CancelReached::Acknowledged | v1::CancelReached::Unspecified => Said::Stopping(StopStage::Acknowledged),
         },
         What::Finished(finished) => self::finished(finished)?,
     };
@@ -235,9 +226,7 @@ pub fn to_executor(what: ToExecutor) -> v1::ToExecutor {
             };
             Message::Cancel(v1::Cancel { attempt: Some(ours(attempt)), ask: ask.into(), reason: String::new() })
         }
-        ToExecutor::Seen { attempt, sequence } => {
-            Message::Ack(v1::Ack { attempt: Some(ours(attempt)), sequence })
-        }
+        ToExecutor::Seen { attempt, sequence } => Message::Ack(v1::Ack { attempt: Some(ours(attempt)), sequence }),
         ToExecutor::Forget(attempt) => Message::Forget(v1::Forget { attempt: Some(ours(attempt)) }),
     };
     v1::ToExecutor { message: Some(message) }

@@ -229,7 +229,8 @@ mod tests {
 
     #[test]
     fn a_resolved_one_reopens_within_ten_minutes_and_is_new_after() {
-        let resolved = Alarm::sighted(None, seen(0, Severity::Warning), id(1)).resolve(Timestamp::EPOCH.plus_seconds(60));
+        let resolved =
+            Alarm::sighted(None, seen(0, Severity::Warning), id(1)).resolve(Timestamp::EPOCH.plus_seconds(60));
         let soon = Alarm::sighted(Some(resolved.clone()), seen(660, Severity::Warning), id(2));
         assert_eq!((soon.id, soon.state), (id(1), AlarmState::Firing));
         let late = Alarm::sighted(Some(resolved), seen(661, Severity::Warning), id(2));
@@ -238,7 +239,8 @@ mod tests {
 
     #[test]
     fn an_acknowledged_one_that_gets_worse_fires_again() {
-        let calm = Alarm::sighted(None, seen(0, Severity::Warning), id(1)).acknowledge("mei", "on it", Timestamp::EPOCH);
+        let calm =
+            Alarm::sighted(None, seen(0, Severity::Warning), id(1)).acknowledge("mei", "on it", Timestamp::EPOCH);
         let same = Alarm::sighted(Some(calm.clone()), seen(1, Severity::Warning), id(2));
         assert_eq!(same.state, AlarmState::Acknowledged);
         let worse = Alarm::sighted(Some(calm), seen(1, Severity::Critical), id(2));

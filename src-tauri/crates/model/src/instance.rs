@@ -188,7 +188,9 @@ impl OmissionReason {
             OmissionReason::Exception => Words::new("this occurrence was taken out", "该次执行已被移除"),
             OmissionReason::Misfire => Words::new("too late to run, and the policy is to skip", "已错过，策略为跳过"),
             OmissionReason::Folded => Words::new("missed; folded into a later run", "已错过，合并到之后的一次运行"),
-            OmissionReason::BeyondCatchUp => Words::new("missed; more than the catch-up makes good", "已错过，超出补跑上限"),
+            OmissionReason::BeyondCatchUp => {
+                Words::new("missed; more than the catch-up makes good", "已错过，超出补跑上限")
+            }
         }
     }
 }

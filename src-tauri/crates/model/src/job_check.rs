@@ -36,7 +36,11 @@ pub fn check(spec: &JobSpec, zones: &Zones, saved_at: Timestamp) -> Vec<Fault> {
     }
     found.name("name", &spec.name);
     if Uuid::parse_str(&spec.name).is_ok() {
-        found.invalid("name", "looks like an id, and jobs can be asked for by either", "形似 ID，而任务可按 ID 或名称查找");
+        found.invalid(
+            "name",
+            "looks like an id, and jobs can be asked for by either",
+            "形似 ID，而任务可按 ID 或名称查找",
+        );
     }
     if spec.description.chars().count() > LONGEST_DESCRIPTION {
         found.too_long("description", LONGEST_DESCRIPTION);
@@ -62,7 +66,11 @@ pub fn check(spec: &JobSpec, zones: &Zones, saved_at: Timestamp) -> Vec<Fault> {
     }
 
     if spec.priority == Lane::Retry {
-        found.invalid("priority", "the retry lane is for further attempts; choose another", "retry 通道仅用于重试，请选择其他优先级");
+        found.invalid(
+            "priority",
+            "the retry lane is for further attempts; choose another",
+            "retry 通道仅用于重试，请选择其他优先级",
+        );
     }
     match spec.mode {
         Mode::Unicast => {}
@@ -267,13 +275,33 @@ mod tests {
             (json!({"parameters": {"command": "x".repeat(70_000)}}), "parameters", invalid),
             (json!({"tags": ["fine", ""]}), "tags.1", invalid),
             (json!({"tenant": "\u{7}"}), "tenant", invalid),
-            (json!({"schedule": {"kind": "cron", "expression": "0 25 * * *"}}), "schedule.expression", Code::ScheduleInvalid),
-            (json!({"schedule": {"kind": "cron", "expression": "0 0 30 2 *"}}), "schedule.expression", Code::ScheduleNeverFires),
-            (json!({"schedule": {"kind": "cron", "expression": "0 2 * * *", "timeZone": "Asia/Beijing"}}), "schedule.timeZone", Code::UnknownZone),
-            (json!({"schedule": {"kind": "cron", "expression": "0 0 2 * * *"}}), "schedule.dialect", Code::ScheduleInvalid),
+            (
+                json!({"schedule": {"kind": "cron", "expression": "0 25 * * *"}}),
+                "schedule.expression",
+                Code::ScheduleInvalid,
+            ),
+            (
+                json!({"schedule": {"kind": "cron", "expression": "0 0 30 2 *"}}),
+                "schedule.expression",
+                Code::ScheduleNeverFires,
+            ),
+            (
+                json!({"schedule": {"kind": "cron", "expression": "0 2 * * *", "timeZone": "Asia/Beijing"}}),
+                "schedule.timeZone",
+                Code::UnknownZone,
+            ),
+            (
+                json!({"schedule": {"kind": "cron", "expression": "0 0 2 * * *"}}),
+                "schedule.dialect",
+                Code::ScheduleInvalid,
+            ),
             (json!({"schedule": {"kind": "once", "at": 1000}}), "schedule.at", Code::ScheduleNeverFires),
             (json!({"schedule": {"kind": "after", "jobs": ["a"]}}), "schedule.kind", Code::NotYet),
-            (json!({"schedule": {"kind": "fixedRate", "everySeconds": 0}}), "schedule.everySeconds", Code::ScheduleInvalid),
+            (
+                json!({"schedule": {"kind": "fixedRate", "everySeconds": 0}}),
+                "schedule.everySeconds",
+                Code::ScheduleInvalid,
+            ),
             (json!({"effectiveFrom": 2000, "effectiveUntil": 1000}), "effectiveUntil", Code::ScheduleNeverFires),
         ];
         for (change, field, code) in table {

@@ -40,18 +40,43 @@ pub struct SaveJob {
 #[serde(rename_all = "camelCase", tag = "ask")]
 pub enum Ask {
     /// All of them or none.
-    SaveJobs { jobs: Vec<SaveJob> },
-    RemoveJobs { jobs: Vec<JobId> },
-    PauseJobs { jobs: Vec<JobId> },
-    ResumeJobs { jobs: Vec<JobId> },
-    RunJobs { jobs: Vec<JobId>, parameters: Option<Map<String, Value>>, beside: bool, repeats: Option<InstanceId> },
-    CancelInstance { instance: InstanceId },
+    SaveJobs {
+        jobs: Vec<SaveJob>,
+    },
+    RemoveJobs {
+        jobs: Vec<JobId>,
+    },
+    PauseJobs {
+        jobs: Vec<JobId>,
+    },
+    ResumeJobs {
+        jobs: Vec<JobId>,
+    },
+    RunJobs {
+        jobs: Vec<JobId>,
+        parameters: Option<Map<String, Value>>,
+        beside: bool,
+        repeats: Option<InstanceId>,
+    },
+    CancelInstance {
+        instance: InstanceId,
+    },
     /// The tasks of the instance that ended badly get their next attempt.
-    RetryInstance { instance: InstanceId },
-    AcknowledgeAlarms { alarms: Vec<AlarmId>, note: String },
-    Hold { reason: String },
+    RetryInstance {
+        instance: InstanceId,
+    },
+    AcknowledgeAlarms {
+        alarms: Vec<AlarmId>,
+        note: String,
+    },
+    Hold {
+        reason: String,
+    },
     Release,
-    Set { key: String, value: Value },
+    Set {
+        key: String,
+        value: Value,
+    },
 }
 
 impl Ask {

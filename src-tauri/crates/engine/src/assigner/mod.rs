@@ -48,8 +48,7 @@ impl Assigner {
                     break;
                 }
                 if state == InstanceState::Waiting {
-                    let ended =
-                        InstanceMove { instance: older, to: InstanceState::Cancelled, at: now, result: None };
+                    let ended = InstanceMove { instance: older, to: InstanceState::Cancelled, at: now, result: None };
                     if store.end_unassigned(&self.lead, &ended).await? {
                         stopped += 1;
                         continue;

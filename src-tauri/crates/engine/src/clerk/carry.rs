@@ -70,12 +70,7 @@ pub async fn carry(shared: &Shared, request: &Request, now: Timestamp) -> Result
         Ask::Release => draft.release().await?,
         Ask::Set { key, value } => draft.set(key, value).await?,
     }
-    Ok(CarriedOut {
-        request: request.id,
-        changes: draft.changes,
-        answer: Answer::Done(draft.done),
-        audit: draft.audit,
-    })
+    Ok(CarriedOut { request: request.id, changes: draft.changes, answer: Answer::Done(draft.done), audit: draft.audit })
 }
 
 impl Draft<'_> {

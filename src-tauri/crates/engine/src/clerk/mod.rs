@@ -94,14 +94,7 @@ impl Officer for Clerk {
             self.shared.coord.ring(Bell::Answers);
         }
         if !requests.is_empty() {
-            for topic in [
-                Topic::Jobs,
-                Topic::Instances,
-                Topic::Tasks,
-                Topic::Alarms,
-                Topic::Settings,
-                Topic::Audit,
-            ] {
+            for topic in [Topic::Jobs, Topic::Instances, Topic::Tasks, Topic::Alarms, Topic::Settings, Topic::Audit] {
                 self.shared.events.say(topic, now);
             }
             for bell in [Bell::Launcher, Bell::Assigner, Bell::Dispatcher, Bell::Monitor, Bell::Sweeper] {

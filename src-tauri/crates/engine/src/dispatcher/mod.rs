@@ -118,7 +118,8 @@ impl Officer for Dispatcher {
     }
 
     async fn pass(&mut self, now: Timestamp) -> Result<Pass, PassError> {
-        let mut offers: Vec<Offer> = self.shared.roster.offers(now).into_iter().filter(|offer| offer.room > 0).collect();
+        let mut offers: Vec<Offer> =
+            self.shared.roster.offers(now).into_iter().filter(|offer| offer.room > 0).collect();
         if offers.is_empty() {
             return Ok(Pass::default());
         }
@@ -155,7 +156,8 @@ impl Officer for Dispatcher {
                 continue;
             }
             let dice = &self.shared.dice;
-            let Some(place) = choose(&task, spec.route, &mut offers, &mut self.rounds, |bound| dice.below(bound)) else {
+            let Some(place) = choose(&task, spec.route, &mut offers, &mut self.rounds, |bound| dice.below(bound))
+            else {
                 continue;
             };
             let Ok(step) = outcome::push(task, offers[place].executor.clone(), now) else { continue };

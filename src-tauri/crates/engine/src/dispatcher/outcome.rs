@@ -83,7 +83,8 @@ pub fn cancelled(step: &mut Step, now: Timestamp, jitter: f64) -> Result<(), Ill
         Some(StopCause::Operator | StopCause::Replaced) => cancel(step, now),
         Some(StopCause::Withdrawn) | None => {
             let message = Words::new("the executor stopped it by itself", "执行器自行停止了它");
-            let failure = Failure { class: FailureClass::Transient, code: Code::TaskIllegal.as_str().to_owned(), message };
+            let failure =
+                Failure { class: FailureClass::Transient, code: Code::TaskIllegal.as_str().to_owned(), message };
             step.on(TaskEvent::Fail, now, Some(failure.message.clone()))?;
             settle(step, failure, now, jitter)
         }

@@ -168,8 +168,12 @@ pub fn give_up(job: &Job, now: Timestamp, zone_data: &str) -> Launch {
 enum Decision {
     Fire,
     /// The latest of `missed` times; the others are folded into it.
-    FireLate { missed: usize },
-    CatchUp { missed: usize },
+    FireLate {
+        missed: usize,
+    },
+    CatchUp {
+        missed: usize,
+    },
     Omit(OmissionReason),
 }
 

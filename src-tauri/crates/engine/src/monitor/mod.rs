@@ -108,7 +108,8 @@ impl Monitor {
             let Some(stop) = task.stop.clone() else { continue };
             // Taking back a task that has not begun needs no force.
             let due = stopping::due_stage(&stop, now).filter(|_| stop.cause != StopCause::Withdrawn);
-            let stage = due.unwrap_or(if stop.stage == StopStage::Acknowledged { StopStage::Asked } else { stop.stage });
+            let stage =
+                due.unwrap_or(if stop.stage == StopStage::Acknowledged { StopStage::Asked } else { stop.stage });
             self.tell(&task, stage, &mut current);
             if let Some(due) = due {
                 let mut step = task.begin();
@@ -217,11 +218,8 @@ impl Officer for Monitor {
         if deadlines > 0 {
             self.shared.coord.ring(Bell::Alerter);
         }
-        let next = [
-            self.shared.store.earliest_due_task().await?,
-            self.shared.store.earliest_deadline().await?,
-            next_stop,
-        ];
+        let next =
+            [self.shared.store.earliest_due_task().await?, self.shared.store.earliest_deadline().await?, next_stop];
         let next = next.into_iter().flatten().min();
         Ok(Pass { did, again: due == BATCH || deadlines == BATCH, next: next.map(|next| next.max(now.plus_millis(1))) })
     }

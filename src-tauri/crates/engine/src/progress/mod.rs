@@ -67,7 +67,9 @@ impl Progress {
         let mut reports: Vec<(SessionId, &Report)> = Vec::new();
         for Heard { session, said } in heard {
             let session = *session;
-            if !matches!(said, FromExecutor::Register(_) | FromExecutor::Gone) && !self.shared.roster.heard(session, now) {
+            if !matches!(said, FromExecutor::Register(_) | FromExecutor::Gone)
+                && !self.shared.roster.heard(session, now)
+            {
                 // It has lost its seat (its lease passed, or another life took the name): it has to register again.
                 self.shared.link.close(session);
                 continue;
@@ -107,12 +109,7 @@ impl Progress {
         self.write(reports, now).await
     }
 
-    async fn seat(
-        &mut self,
-        session: SessionId,
-        registration: &Registration,
-        now: Timestamp,
-    ) -> Result<(), PassError> {
+    async fn seat(&mut self, session: SessionId, registration: &Registration, now: Timestamp) -> Result<(), PassError> {
         let executor = &registration.executor;
         match self.shared.roster.seat(session, registration.clone(), now) {
             Err(fault) => {
@@ -253,9 +250,7 @@ impl Progress {
             let speaks = self.shared.roster.executor(*session);
             let is_owner = speaks.as_ref().is_some_and(|executor| task.executor.as_ref() == Some(executor));
             if !is_owner || task.attempt() != attempt || !task.state().is_held() {
-                let known = is_owner
-                    && task.attempt() == attempt
-                    && (1..=task.sequence).contains(&report.sequence);
+                let known = is_owner && task.attempt() == attempt && (1..=task.sequence).contains(&report.sequence);
                 self.disregarded += u64::from(!known);
                 if known {
                     answers.push((*session, seen));

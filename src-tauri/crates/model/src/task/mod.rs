@@ -186,7 +186,14 @@ impl Task {
     }
 
     pub fn begin(self) -> Step {
-        Step { seen: self.fence, before: self.state, task: self, moves: Vec::new(), instance: None, incidents: Vec::new() }
+        Step {
+            seen: self.fence,
+            before: self.state,
+            task: self,
+            moves: Vec::new(),
+            instance: None,
+            incidents: Vec::new(),
+        }
     }
 }
 

@@ -112,8 +112,18 @@ impl TaskState {
     pub const ALL: [TaskState; 12] = {
         use TaskState::*;
         [
-            Waiting, Ready, Pushed, Running, Overrun, Succeeded, Failed, Cancelled, Superseded, ReadyTimeout,
-            PushTimeout, ExecutorLost,
+            Waiting,
+            Ready,
+            Pushed,
+            Running,
+            Overrun,
+            Succeeded,
+            Failed,
+            Cancelled,
+            Superseded,
+            ReadyTimeout,
+            PushTimeout,
+            ExecutorLost,
         ]
     };
 
