@@ -1,11 +1,15 @@
 //! Stories: what must be true for someone, told on a whole node.
 //!
-//! Those of the first modules are told in a [`campanile_tests::World`], whose time they move; those of the last ones
-//! with real processes, on real time, because what they are about is the process itself.
+//! Most are told in a [`campanile_tests::World`], whose time they move. Those of `bad_input`, `crontab`, `folder` and
+//! `kill` are told with real processes, on real time, because what they are about is the process itself.
 
 mod alarms;
+mod bad_input;
 mod codes;
+mod crontab;
 mod firing;
+mod folder;
+mod kill;
 mod nodes;
 mod overlap;
 mod people;

@@ -1,1 +1,309 @@
-//! The real program, as a process on a data folder.
+//! The real program, as processes on a data folder.
+//!
+//! What stands here is about processes, and so about real time: a story waits until something is so, and fails when that
+//! takes longer than it may. It never waits for a duration.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Between two looks.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// A machine with two cores that does other things too.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Beside the test's own executable, in the folder above.
+pub fn binary() -> PathBuf {
+    let own = std::env::current_exe().expect("a test has an executable");
+    let folder = own.parent().and_then(Path::parent).expect("it lies in a folder of the target");
+    let binary = folder.join(format!("campanile{}", std::env::consts::EXE_SUFFIX));
+    assert!(binary.exists(), "{} is not there: build it first, with `cargo build -p campanile-cli`", binary.display());
+    binary
+}
+
+/// Until something is so.
+pub fn wait_until(what: &str, mut so: impl FnMut() -> bool) {
+    wait_for(what, || so().then_some(()));
+}
+
+/// Until there is something.
+pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(began.elapsed() < PATIENCE, "in {} s never: {what}", PATIENCE.as_secs());
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+/// The end of a command that must not wait for ever.
+fn ended(child: Child, arguments: &[&str]) -> Output {
+    let pid = child.id().to_string();
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || {
+        // Nobody waits for it any more where this fails.
+        let _ = tell.send(child.wait_with_output());
+    });
+    let ended = told.recv_timeout(PATIENCE).unwrap_or_else(|_| {
+        // Nothing is left behind by a story that failed.
+        let _ = Command::new("kill").args(["-KILL", &pid]).status();
+        panic!("{arguments:?} does not end")
+    });
+    ended.expect("its output can be read")
+}
+
+/// What a command said.
+#[derive(Debug)]
+pub struct Said {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Said {
+    /// It did what it was asked.
+    #[track_caller]
+    pub fn done(self) -> Value {
+        assert_eq!(self.code, 0, "it was refused: {}{}", self.out, self.err);
+        match self.out.trim() {
+            "" => Value::Null,
+            json => serde_json::from_str(json).unwrap_or_else(|error| panic!("no JSON: {error}: {json}")),
+        }
+    }
+
+    /// It was refused: the exit code, and the fault's code.
+    #[track_caller]
+    pub fn refused(&self) -> (i32, String) {
+        assert_ne!(self.code, 0, "it was not refused: {}", self.out);
+        let fault: Value = self
+            .err
+            .lines()
+            .rev()
+            .find_map(|line| serde_json::from_str(line).ok())
+            .unwrap_or_else(|| panic!("no fault was told: {self:?}"));
+        assert!(fault["message"]["zh"].as_str().is_some_and(|zh| !zh.is_empty()), "{fault} has no Chinese");
+        assert!(fault["hint"]["en"].as_str().is_some_and(|hint| !hint.is_empty()), "{fault} does not say what to do");
+        (self.code, fault["code"].as_str().unwrap_or_default().to_owned())
+    }
+}
+
+/// A data folder, and what runs on it.
+pub struct Campanile {
+    data: PathBuf,
+    own: TempDir,
+    served: u32,
+}
+
+impl Default for Campanile {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Campanile {
+    /// On a folder that does not exist yet.
+    pub fn new() -> Campanile {
+        let own = tempfile::tempdir().expect("a folder");
+        Campanile { data: own.path().join("data"), own, served: 0 }
+    }
+
+    /// On a folder that the story has made.
+    pub fn on(data: &Path) -> Campanile {
+        Campanile { data: data.to_owned(), own: tempfile::tempdir().expect("a folder"), served: 0 }
+    }
+
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// A place for files of the story, beside the data folder.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.own.path().join(name)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(binary());
+        command.env_remove("CAMPANILE_DATA").env("LC_ALL", "C.UTF-8").env("USER", "mei");
+        command.arg("--data").arg(&self.data).arg("--json");
+        command
+    }
+
+    /// Starts a node that may run shell commands, and waits until its console answers.
+    pub fn serves(&mut self) -> Serve {
+        self.try_serve().unwrap_or_else(|said| panic!("it does not serve: {said:?}"))
+    }
+
+    /// As `serves`; what it said where it ended instead.
+    pub fn try_serve(&mut self) -> Result<Serve, Said> {
+        self.served += 1;
+        let record = self.beside(&format!("serve-{}.log", self.served));
+        let mut command = self.command();
+        command.args(["serve", "--port", "0", "--allow-shell"]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        command.stderr(File::create(&record).expect("a record"));
+        let mut child = command.spawn().expect("it can be started");
+        let output = child.stdout.take().expect("its output is a pipe");
+        let (tell, told) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut line = String::new();
+            let read = BufReader::new(output).read_line(&mut line);
+            // Nobody waits for it any more where this fails.
+            let _ = tell.send(read.map(|_| line));
+        });
+        let line = told.recv_timeout(PATIENCE).expect("it says where it is, or ends").expect("its output can be read");
+        if line.trim().is_empty() {
+            let status = child.wait().expect("it has ended");
+            let err = fs::read_to_string(&record).unwrap_or_default();
+            return Err(Said { code: status.code().unwrap_or(-1), out: line, err });
+        }
+        let said: Value = serde_json::from_str(&line).expect("it says where it is as JSON");
+        let url = said["url"].as_str().expect("an address").to_owned();
+        Ok(Serve { child, url, record })
+    }
+
+    /// One command.
+    pub fn cli(&self, arguments: &[&str]) -> Said {
+        self.cli_reading(arguments, "")
+    }
+
+    /// One command, with something on its input.
+    pub fn cli_reading(&self, arguments: &[&str], input: &str) -> Said {
+        let mut command = self.command();
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it can be started");
+        let mut pipe = child.stdin.take().expect("its input is a pipe");
+        // A command that does not read its input is no fault.
+        let _ = pipe.write_all(input.as_bytes());
+        drop(pipe);
+        let output = ended(child, arguments);
+        Said {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Saves jobs as documents.
+    #[track_caller]
+    pub fn applies(&self, jobs: &[Value]) -> Value {
+        self.apply(jobs).done()
+    }
+
+    pub fn apply(&self, jobs: &[Value]) -> Said {
+        self.cli_reading(&["apply", "-f", "-"], &Value::from(jobs).to_string())
+    }
+
+    /// Runs of a job, newest first.
+    pub fn runs(&self, job: &str) -> Vec<Value> {
+        let page = self.cli(&["runs", job]).done();
+        page["rows"].as_array().expect("rows").clone()
+    }
+
+    /// Runs a job to its end: how it ended.
+    pub fn runs_to_its_end(&self, job: &str) -> Value {
+        let said = self.cli(&["run", job, "--wait"]);
+        let ended: Value = serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("no run: {said:?}"));
+        ended[0].clone()
+    }
+
+    /// What the last attempt of the only task of a run wrote, line by line.
+    pub fn log(&self, run: &str) -> Vec<String> {
+        let said = self.cli(&["logs", run]);
+        assert_eq!(said.code, 0, "{said:?}");
+        let lines = said.out.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line as JSON"));
+        lines.map(|line| line["text"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    /// The ledger is clean.
+    #[track_caller]
+    pub fn checks_the_ledger(&self) {
+        let said = self.cli(&["ledger"]);
+        assert_eq!(said.code, 0, "the ledger is not clean: {}{}", said.out, said.err);
+    }
+}
+
+/// A node without a window.
+pub struct Serve {
+    child: Child,
+    pub url: String,
+    record: PathBuf,
+}
+
+impl Serve {
+    pub fn is_running(&mut self) -> bool {
+        self.child.try_wait().expect("it can be asked").is_none()
+    }
+
+    /// As a crash, or the machine's hunger for memory.
+    pub fn kill_9(mut self) {
+        self.child.kill().expect("it can be killed");
+        self.child.wait().expect("it has ended");
+    }
+
+    /// Asks it to leave in good order.
+    pub fn stop(mut self) -> ExitStatus {
+        let pid = self.child.id().to_string();
+        let told = Command::new("kill").args(["-TERM", &pid]).status().expect("kill can be run");
+        assert!(told.success(), "it is gone already: {}", self.said());
+        wait_until("it leaves", || !self.is_running());
+        self.child.wait().expect("it has ended")
+    }
+
+    /// What it wrote about itself.
+    pub fn said(&self) -> String {
+        fs::read_to_string(&self.record).unwrap_or_default()
+    }
+}
+
+impl Drop for Serve {
+    fn drop(&mut self) {
+        // It has ended already where this fails.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if std::thread::panicking() {
+            let said = self.said();
+            let from = said.char_indices().rev().nth(6000).map_or(0, |(at, _)| at);
+            eprintln!("what serve wrote last:\n{}", &said[from..]);
+        }
+    }
+}
+
+/// A process that a node has started for a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskProcess {
+    pub pid: i32,
+    pub boot: String,
+    pub task: String,
+    pub attempt: String,
+}
+
+/// Processes that a node on this folder has started, in whichever of its lives, and that run now.
+pub fn task_processes(data: &Path) -> Vec<TaskProcess> {
+    let data = data.canonicalize().expect("the folder is there");
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    pids.filter_map(|pid| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+        let value = |name: &str| {
+            environment.split(|byte| *byte == 0).find_map(|entry| {
+                let entry = entry.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?;
+                Some(String::from_utf8_lossy(entry).into_owned())
+            })
+        };
+        let home = value("CAMPANILE_HOME")?;
+        let ours = Path::new(&home).starts_with(&data);
+        let (boot, task, attempt) =
+            (value("CAMPANILE_BOOT")?, value("CAMPANILE_TASK_ID")?, value("CAMPANILE_ATTEMPT")?);
+        ours.then_some(TaskProcess { pid, boot, task, attempt })
+    })
+    .collect()
+}
