@@ -156,8 +156,8 @@ impl Schedule {
                 match rate.start_time {
                     None => Words::new(format!("every {}", period.en), format!("每 {}", period.zh)),
                     Some(start) => Words::new(
-                        format!("every {}, counted from {start}", period.en),
-                        format!("从 {start} 起每 {}", period.zh),
+                        format!("every {}, counted from {}", period.en, read_aloud(start)),
+                        format!("每 {}（自 {} 起）", period.zh, read_aloud(start)),
                     ),
                 }
             }
@@ -165,17 +165,30 @@ impl Schedule {
                 let period = duration_words(delay.every_seconds);
                 let (from_en, from_zh) = match delay.start_time {
                     None => (String::new(), String::new()),
-                    Some(start) => (format!(", first at {start}"), format!("，首次 {start}")),
+                    Some(start) => {
+                        (format!(", first at {}", read_aloud(start)), format!("，首次 {}", read_aloud(start)))
+                    }
                 };
                 Words::new(
                     format!("{} after the last run ended{from_en}", period.en),
                     format!("上次运行结束后 {}{from_zh}", period.zh),
                 )
             }
-            Schedule::Once(once) => Words::new(format!("once at {}", once.at), format!("仅一次：{}", once.at)),
+            Schedule::Once(once) => {
+                let at = read_aloud(once.at);
+                Words::new(format!("once at {at}"), format!("仅一次：{at}"))
+            }
             Schedule::After(after) => after.words(),
             Schedule::Manual => Words::new("only when asked", "仅手动运行"),
         }
+    }
+}
+
+/// An instant of a schedule that has no zone, to the second: `2026-11-21 03:21:22 UTC`.
+fn read_aloud(at: Timestamp) -> String {
+    match at.to_string().split_once('T') {
+        Some((date, time)) => format!("{date} {} UTC", time.get(..8).unwrap_or(time)),
+        None => at.to_string(),
     }
 }
 

@@ -202,7 +202,8 @@ fn this_run(
     };
     let utc = zones.get("UTC").map_err(|error| Refusal::of(&error))?;
     let zone = plan.zone().unwrap_or(&utc);
-    let (told_from, told_to) = (zone.rfc3339(from), zone.rfc3339(to));
+    let told = |at| zone.rfc3339(at).replacen('T', " ", 1);
+    let (told_from, told_to) = (told(from), told(to));
     Ok(Rescheduled {
         outcome: Upshot::Exception { exception, replaces },
         words: Words::new(

@@ -177,8 +177,8 @@ fn every_kind_says_in_a_sentence_what_it_does() {
     check_words("{kind: fixedDelay, everySeconds: 1}", "1 second after the last run ended", "上次运行结束后 1 秒");
     check_words(
         "{kind: once, at: 2026-01-01T00:00:00Z}",
-        "once at 2026-01-01T00:00:00Z",
-        "仅一次：2026-01-01T00:00:00Z",
+        "once at 2026-01-01 00:00:00 UTC",
+        "仅一次：2026-01-01 00:00:00 UTC",
     );
     check_words("{kind: manual}", "only when asked", "仅手动运行");
     check_words(
