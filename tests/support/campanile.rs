@@ -139,15 +139,23 @@ impl Campanile {
 
     /// Starts a node that may run shell commands, and waits until its console answers.
     pub fn serves(&mut self) -> Serve {
-        self.try_serve().unwrap_or_else(|said| panic!("it does not serve: {said:?}"))
+        self.serves_with(&[])
+    }
+
+    pub fn serves_with(&mut self, more: &[&str]) -> Serve {
+        self.try_serve_with(more).unwrap_or_else(|said| panic!("it does not serve: {said:?}"))
     }
 
     /// As `serves`; what it said where it ended instead.
     pub fn try_serve(&mut self) -> Result<Serve, Said> {
+        self.try_serve_with(&[])
+    }
+
+    fn try_serve_with(&mut self, more: &[&str]) -> Result<Serve, Said> {
         self.served += 1;
         let record = self.beside(&format!("serve-{}.log", self.served));
         let mut command = self.command();
-        command.args(["serve", "--port", "0", "--allow-shell"]);
+        command.args(["serve", "--port", "0", "--allow-shell"]).args(more);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(File::create(&record).expect("a record"));
         let mut child = command.spawn().expect("it can be started");

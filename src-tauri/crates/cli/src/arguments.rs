@@ -80,6 +80,9 @@ pub struct Serve {
     /// Let jobs run shell commands on this machine.
     #[arg(long)]
     pub allow_shell: bool,
+    /// Tasks that run here at once; twice the cores where absent.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub capacity: Option<u32>,
 }
 
 #[derive(Debug, Args)]
@@ -287,6 +290,7 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("version", "显示版本。"),
     ("port", "127.0.0.1 上的端口；0 表示任一空闲端口。"),
     ("allow_shell", "允许任务在本机运行 Shell 命令。"),
+    ("capacity", "在此同时运行的作业数；默认为 CPU 核数的两倍。"),
     ("preview.job", "任务名称。"),
     ("schedule", "JSON 形式的调度；不需要数据目录。"),
     ("from", "此时间之后的执行（RFC 3339 或毫秒时间戳）；默认为现在。"),

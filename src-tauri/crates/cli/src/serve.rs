@@ -15,7 +15,7 @@ use crate::session::write;
 pub async fn serve(data: PathBuf, options: &Serve, json: bool) -> Result<Answer, Fault> {
     let folder = DataFolder::open(&data)?;
     let _records = keep_records(&folder, true)?;
-    let who = Who::Serve { allow_shell: options.allow_shell };
+    let who = Who::Serve { allow_shell: options.allow_shell, capacity: options.capacity };
     let host = Arc::new(Host::open(Options { data, who }).await?);
     let server = Server::bind(&host, options.port).await?;
     let (address, url) = (server.address(), server.url());

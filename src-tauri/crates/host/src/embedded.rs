@@ -13,6 +13,7 @@ use campanile_processors::{ChildLedger, HttpPolicy, HttpProcessor, PrivateAddres
 use campanile_sdk::{Executor, Processor, transport};
 use tokio_util::sync::CancellationToken;
 
+use crate::Who;
 use crate::connections::FileConnections;
 use crate::face::Offer;
 use crate::folder::DataFolder;
@@ -35,6 +36,7 @@ pub struct Embedded {
     http: Arc<HttpProcessor>,
     sql: Arc<SqlProcessor>,
     allow_shell: bool,
+    capacity: Option<u32>,
     scratch: std::path::PathBuf,
     switchboard: Arc<Switchboard>,
 }
@@ -44,7 +46,7 @@ impl Embedded {
         name: String,
         children: Arc<ChildLedger>,
         data: &DataFolder,
-        allow_shell: bool,
+        who: Who,
         switchboard: Arc<Switchboard>,
     ) -> Embedded {
         Embedded {
@@ -53,7 +55,8 @@ impl Embedded {
             http: Arc::new(HttpProcessor::new(HttpPolicy { private: PrivateAddresses::WhenAsked })),
             sql: Arc::new(SqlProcessor::new(FileConnections::new(data.connections()))),
             children,
-            allow_shell,
+            allow_shell: who.may_run_shell(),
+            capacity: who.capacity(),
             scratch: data.scratch(),
             switchboard,
         }
@@ -147,6 +150,9 @@ impl Embedded {
             .processor(self.sql.clone())
             .scratch(&self.scratch)
             .time_to_leave(TIME_TO_LEAVE);
+        if let Some(capacity) = self.capacity {
+            builder = builder.capacity(capacity);
+        }
         if self.allow_shell {
             builder = builder.processor(self.shell.clone());
         }

@@ -48,6 +48,8 @@ pub enum Who {
     Desktop,
     Serve {
         allow_shell: bool,
+        /// Tasks that run here at once; the executor's own measure where absent.
+        capacity: Option<u32>,
     },
     /// One command; it drives no engine.
     Command,
@@ -105,7 +107,7 @@ impl Host {
             trouble: std::sync::Mutex::default(),
         }));
 
-        let embedded = Embedded::new(machine, Arc::new(children), &data, shell_allowed(who), switchboard);
+        let embedded = Embedded::new(machine, Arc::new(children), &data, who, switchboard);
         let face = Arc::new(Face::new(node.clone(), embedded.offers()));
         let api = Arc::new(Api::new(Below {
             desk: Desk { store: store_for_engine, coord, clock: clock.clone(), dice },
@@ -237,12 +239,21 @@ impl Host {
     }
 }
 
-fn shell_allowed(who: Who) -> bool {
-    match who {
-        Who::Desktop => true,
-        Who::Serve { allow_shell } => allow_shell,
-        // It hosts nothing; jobs may be written for a program that does.
-        Who::Command => true,
+impl Who {
+    fn may_run_shell(self) -> bool {
+        match self {
+            Who::Desktop => true,
+            Who::Serve { allow_shell, .. } => allow_shell,
+            // It hosts nothing; jobs may be written for a program that does.
+            Who::Command => true,
+        }
+    }
+
+    fn capacity(self) -> Option<u32> {
+        match self {
+            Who::Serve { capacity, .. } => capacity,
+            Who::Desktop | Who::Command => None,
+        }
     }
 }
 

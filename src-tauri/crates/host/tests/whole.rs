@@ -222,7 +222,7 @@ async fn a_job_of_every_second_fires_and_the_pages_of_the_console_show_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn bad_input_gets_its_code_and_changes_nothing() {
     let folder = folder();
-    let node = Running::leading(&folder, Who::Serve { allow_shell: false }).await;
+    let node = Running::leading(&folder, Who::Serve { allow_shell: false, capacity: None }).await;
     let job = |change: Value| {
         let mut job = json!({"name": "a", "schedule": {"kind": "manual"}, "processor": "http", "parameters": {"url": "http://localhost/"}});
         for (key, value) in change.as_object().expect("an object") {
@@ -299,7 +299,7 @@ async fn applying_is_all_or_nothing_and_twice_is_once() {
 async fn a_second_program_is_a_full_console_and_takes_over() {
     let folder = folder();
     let first = Running::leading(&folder, Who::Desktop).await;
-    let second = Running::start(&folder, Who::Serve { allow_shell: true }).await;
+    let second = Running::start(&folder, Who::Serve { allow_shell: true, capacity: None }).await;
     second.until(|status| status["node"] == "standby").await;
     second.ask("save_job", shell("shared", "echo shared")).await;
     assert_eq!(second.run_to_its_end("shared").await["row"]["state"], "succeeded");
@@ -334,7 +334,7 @@ async fn a_command_is_carried_out_without_anyone_leading_and_starts_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_browser_needs_the_token_and_must_come_by_our_own_address() {
     let folder = folder();
-    let node = Running::leading(&folder, Who::Serve { allow_shell: false }).await;
+    let node = Running::leading(&folder, Who::Serve { allow_shell: false, capacity: None }).await;
     let server = Server::bind(&node.host, 0).await.expect("a port");
     let (address, url) = (server.address(), server.url());
     let token = url.split("#token=").nth(1).expect("a token").to_owned();
