@@ -54,7 +54,7 @@ async function open(display) {
     buffer[0] = opcode;
     buffer[1] = detail;
     buffer.writeUInt16LE(1 + words.length, 2);
-    words.forEach((word, i) => buffer.writeUInt32LE(word >>> 0, 4 + i * 4));
+    for (const [i, word] of words.entries()) buffer.writeUInt32LE(word >>> 0, 4 + i * 4);
     return buffer;
   };
 
@@ -89,7 +89,7 @@ async function open(display) {
       event[1] = 32;
       event.writeUInt32LE(window, 4);
       event.writeUInt32LE(type, 8);
-      data.forEach((word, i) => event.writeUInt32LE(word >>> 0, 12 + i * 4));
+      for (const [i, word] of data.entries()) event.writeUInt32LE(word >>> 0, 12 + i * 4);
       const head = request(25, 0, window, 0);
       head.writeUInt16LE(11, 2);
       socket.write(Buffer.concat([head, event]));

@@ -1,6 +1,6 @@
 // A workplace that could be real: some forty jobs of a shop and its back office, with English and Chinese names, and
 // enough runs of them that every view has something to show.
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../harness/eventually.mjs";
 import { campanile, freshFolder } from "../harness/programs.mjs";
@@ -25,13 +25,7 @@ const monthly = (repeatDays, time) => ({
   startTime: `2026-01-01T${time}:00+08:00`,
   timeZone: SHANGHAI,
 });
-const workday = (time) => ({
-  kind: "repeat",
-  repeatLevel: "workday",
-  repeatInterval: 1,
-  startTime: `2026-01-05T${time}:00+08:00`,
-  timeZone: SHANGHAI,
-});
+const workday = (time) => weekly([1, 2, 3, 4, 5], time);
 
 const says = (text, seconds = 0.2) => `echo '${text}'; sleep ${seconds}; echo done`;
 /** Fails where its name's file lies in the folder of moods, so that a run of outcomes can be composed. */
@@ -42,7 +36,7 @@ const moody = (text) =>
 const JOBS = [
   [
     "orders-sync",
-    every(5),
+    every(300),
     says("synced 37 orders", 0.4),
     { tenant: "acme", tags: ["orders", "sync"], priority: "high", owner: "lin" },
   ],
@@ -81,10 +75,15 @@ const JOBS = [
     says("dumped 18.4 GB", 1.6),
     { tags: ["backup", "nightly"], priority: "low", timeoutSeconds: 3600 },
   ],
-  ["backup-verify", cron("45 4 * * 0"), moody("restoring yesterday's dump"), { tags: ["backup"], priority: "low" }],
+  [
+    "backup-verify",
+    cron("45 4 * * 0"),
+    moody("restoring the dump of last night"),
+    { tags: ["backup"], priority: "low" },
+  ],
   ["数据库备份校验", cron("45 1 * * *"), says("校验和一致", 0.6), { tags: ["backup", "nightly"], priority: "low" }],
   ["log-rotate", cron("5 0 * * *"), says("rotated 14 files", 0.2), { tags: ["ops"] }],
-  ["disk-usage-check", every(30), says("/data 61 %, /logs 48 %", 0.1), { tags: ["ops", "check"] }],
+  ["disk-usage-check", every(600), says("/data 61 %, /logs 48 %", 0.1), { tags: ["ops", "check"] }],
   [
     "certificate-expiry-check",
     cron("0 7 * * *"),
@@ -93,7 +92,7 @@ const JOBS = [
   ],
   [
     "payment-gateway-health",
-    every(10),
+    every(120),
     moody("200 in 84 ms"),
     { tenant: "acme", tags: ["check", "payments"], priority: "immediate" },
   ],
@@ -103,7 +102,7 @@ const JOBS = [
     says("indexed 41,230 articles", 1.4),
     { tenant: "acme", tags: ["search", "nightly"] },
   ],
-  ["search-index-delta", every(20), says("17 articles changed", 0.3), { tenant: "acme", tags: ["search"] }],
+  ["search-index-delta", every(420), says("17 articles changed", 0.3), { tenant: "acme", tags: ["search"] }],
   [
     "推荐模型训练",
     cron("0 4 * * *"),
@@ -138,7 +137,7 @@ const JOBS = [
   ["weekly-kpi-report", weekly([1], "08:30"), says("rendered 12 charts", 0.8), { tags: ["report"], owner: "mei" }],
   ["quarterly-tax-export", cron("0 6 1 1,4,7,10 *"), says("exported", 0.5), { tags: ["finance"] }],
   ["clean-temp-files", cron("20 3 * * *"), says("freed 2.1 GB", 0.3), { tags: ["ops", "nightly"], priority: "low" }],
-  ["expire-sessions", every(60), says("214 sessions expired", 0.1), { tags: ["ops"] }],
+  ["expire-sessions", every(1200), says("214 sessions expired", 0.1), { tags: ["ops"] }],
   [
     "用户画像更新",
     cron("0 5 * * *"),
@@ -147,7 +146,7 @@ const JOBS = [
   ],
   [
     "fraud-scoring",
-    every(15),
+    every(180),
     says("scored 48 payments", 0.5),
     { tenant: "acme", tags: ["payments", "ml"], priority: "immediate" },
   ],
@@ -173,7 +172,7 @@ const JOBS = [
     says("copied and masked 96 tables", 1.2),
     { tags: ["ops", "backup"], priority: "low" },
   ],
-  ["warehouse-stream-compact", every(45), says("compacted 12 segments", 0.8), { tenant: "acme", tags: ["warehouse"] }],
+  ["warehouse-stream-compact", every(900), says("compacted 12 segments", 0.8), { tenant: "acme", tags: ["warehouse"] }],
   ["reindex-now", { kind: "manual" }, says("on request", 0.5), { tags: ["search"] }],
 ];
 
@@ -198,8 +197,8 @@ const document = ([name, schedule, command, more], moods) => ({
  */
 export async function furnish(node) {
   const moods = freshFolder("campanile-moods-");
-  const file = join(moods, "jobs.yaml");
-  writeFileSync(file, JOBS.map((job) => JSON.stringify(document(job, moods))).join("\n---\n"));
+  const file = join(moods, "jobs.json");
+  writeFileSync(file, JSON.stringify(JOBS.map((job) => document(job, moods))));
   const { code, stderr, stdout } = await campanile(node.data, "apply", "-f", file);
   if (code !== 0) throw new Error(`apply ended with ${code}: ${stderr || stdout}`);
 
@@ -227,7 +226,6 @@ export async function furnish(node) {
     for (const name of bad) writeFileSync(join(moods, name), "");
     await node.ask("run_jobs", { jobs: names.filter((_, i) => (i + rounds.indexOf(bad)) % 3 !== 0) });
     await settled();
-    const { rmSync } = await import("node:fs");
     if (bad !== rounds.at(-2)) for (const name of bad) rmSync(join(moods, name), { force: true });
   }
   for (const name of ["订单对账", "price-feed-import"]) writeFileSync(join(moods, name), "");
