@@ -289,3 +289,44 @@ async fn a_job_of_one_instant_fires_at_it_and_never_again() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_clock_that_is_set_back_fires_nothing_again() {
+    story(async |world| {
+        let job = world.saves("tick", json!({"schedule": every(10)})).await;
+        world.advance(45).await;
+        world.clock_goes_back(30).await;
+        world.advance(30).await;
+        assert_eq!(fired(world, job).await, [10, 20, 30, 40]);
+        world.advance(5).await;
+        assert_eq!(fired(world, job).await, [10, 20, 30, 40, 50]);
+        assert_eq!(world.states(job).await, [InstanceState::Succeeded; 5]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn each_run_of_a_spread_job_has_the_same_place_in_the_window() {
+    story(async |world| {
+        let job = world.saves("tick", json!({"schedule": every(60), "spreadSeconds": 30})).await;
+        world.advance(155).await;
+        let runs = world.instances(job).await;
+        assert_eq!(fired(world, job).await, [60, 120]);
+        let places: Vec<i64> = runs.iter().map(|run| run.due.millis() - run.planned.millis()).collect();
+        assert!((0..30_000).contains(&places[0]) && places[0] == places[1], "{places:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_a_paused_job_would_have_fired_in_an_absence_is_skipped_and_not_missed() {
+    story(async |world| {
+        let job = world.saves("report", json!({"schedule": every(600)})).await;
+        world.pauses(job).await;
+        world.is_away(4000).await;
+        world.resumes(job).await;
+        assert_eq!(left_out(world, job).await, [(600, 3600, 6, OmissionReason::Paused)]);
+        assert!(world.alarm(AlarmRule::FiringMissed, "report").await.is_none());
+    })
+    .await;
+}

@@ -26,6 +26,20 @@ async fn a_hold_keeps_everything_from_starting_and_nothing_from_being_due() {
 }
 
 #[tokio::test]
+async fn a_hold_outlives_the_program() {
+    story(async |world| {
+        let job = world.saves("work", json!({})).await;
+        world.asks(hold("the database is being moved")).await.expect("it is held");
+        world.runs(job).await;
+        world.is_away(100).await;
+        world.advance(5).await;
+        assert_eq!(world.task(job).await.state(), TaskState::Ready);
+        assert!(world.executors[0].pushed.is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn what_a_hold_kept_back_is_released_over_a_minute() {
     story(async |world| {
         world.asks(hold("the database is being moved")).await.expect("it is held");

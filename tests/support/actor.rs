@@ -330,7 +330,7 @@ impl Actor {
                 }
             }
         }
-        if matches!(self.wire, Some((_, Link::Up))) && self.beat_at.is_none_or(|at| at < now) {
+        if matches!(self.wire, Some((_, Link::Up))) && self.beat_at.is_none_or(|at| at != now) {
             self.beat += 1;
             self.beat_at = Some(now);
             self.say(v1::Heartbeat { number: self.beat, machine: None });

@@ -224,6 +224,13 @@ impl World {
         self.rests().await;
     }
 
+    /// Somebody sets the machine's clock back.
+    pub async fn clock_goes_back(&mut self, seconds: i64) {
+        self.rests().await;
+        self.sky.clock.set(self.now().plus_seconds(-seconds));
+        self.rests().await;
+    }
+
     /// The clock is set to so many seconds after the beginning, while nobody is there to see it.
     pub fn time_is(&self, seconds: i64) {
         assert!(self.programs.is_empty(), "somebody is there");
