@@ -42,10 +42,6 @@ const HEARD_WITHIN_MS: i64 = 10_000;
 /// Once all is calm the world gets so long to come to rest.
 const REST_WITHIN_MS: i64 = 1_200_000;
 
-/// Whether a run that was planned before its job was changed, and is due after it because of its spread, still comes.
-/// It does not yet: such a run is lost without a reason, so people leave jobs with a spread as they are.
-const SPREAD_OUTLIVES_ITS_VERSION: bool = false;
-
 /// A rule that the simulation breaks on purpose, in its own parts, to show that it would notice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sabotage {
@@ -652,9 +648,6 @@ impl World {
             10 if luck.chance(150) => Ask::RemoveJobs { jobs: vec![job] },
             _ => {
                 let row = &stored.jobs[&job].job;
-                if row.spec.spread_seconds > 0 && !SPREAD_OUTLIVES_ITS_VERSION {
-                    return None;
-                }
                 let spec = draw_job(luck, &row.spec.name, self.hands.now());
                 Ask::SaveJobs { jobs: vec![SaveJob { spec, job: Some(job), seen_version: Some(row.version) }] }
             }

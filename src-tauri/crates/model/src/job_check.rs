@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::job::{API_VERSION, JobSpec, Mode, Route};
 use crate::schedule::{ScheduleError, Timing, Zones};
+use crate::timeline::LONGEST_SPREAD_SECONDS;
 use crate::{Code, Fault, Lane, Timestamp, Words};
 
 pub const LONGEST_NAME: usize = 128;
@@ -50,7 +51,7 @@ pub fn check(spec: &JobSpec, zones: &Zones, saved_at: Timestamp) -> Vec<Fault> {
 
     found.range("misfire.graceSeconds", spec.misfire.grace_seconds, 0, 7 * A_DAY);
     found.range("misfire.max", spec.misfire.max, 1, 100);
-    found.range("spreadSeconds", spec.spread_seconds, 0, A_DAY);
+    found.range("spreadSeconds", spec.spread_seconds, 0, LONGEST_SPREAD_SECONDS);
     if let Some(timeout) = spec.timeout_seconds {
         found.range("timeoutSeconds", timeout, 1, THIRTY_DAYS);
     }

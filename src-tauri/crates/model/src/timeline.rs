@@ -23,9 +23,12 @@ fn holds_from(version: &JobVersion) -> Timestamp {
     version.spec.effective_from.map_or(version.saved_at, |from| from.max(version.saved_at))
 }
 
-/// Whether the times after `through` are partly those of an earlier version.
+/// The longest `spreadSeconds`: so much later than planned may a time be due, and outlive its version.
+pub const LONGEST_SPREAD_SECONDS: u32 = 86_400;
+
+/// Whether times due after `through` may be those of an earlier version.
 pub fn needs_earlier(version: &JobVersion, through: Timestamp) -> bool {
-    version.version > 1 && holds_from(version) > through
+    version.version > 1 && holds_from(version).plus_seconds(i64::from(LONGEST_SPREAD_SECONDS)) > through
 }
 
 impl Timeline {
@@ -68,15 +71,17 @@ impl Timeline {
         self.due_between(after, Timestamp::MAX, 1).first().map(|(_, occurrence)| occurrence.due)
     }
 
-    /// Planned times that exceptions dropped, due in (after, until].
-    pub fn skipped_between(&self, after: Timestamp, until: Timestamp) -> Vec<Timestamp> {
-        let mut skipped: Vec<Timestamp> = self
+    /// Planned times that exceptions dropped, due in (after, until], with the version that planned each.
+    pub fn skipped_between(&self, after: Timestamp, until: Timestamp) -> Vec<(u32, Timestamp)> {
+        let mut skipped: Vec<(u32, Timestamp)> = self
             .segments
             .iter()
-            .flat_map(|segment| segment.timing.skipped_between(after, until))
-            .map(|skipped| skipped.planned)
+            .flat_map(|segment| {
+                let skipped = segment.timing.skipped_between(after, until);
+                skipped.into_iter().map(|skipped| (segment.version, skipped.planned))
+            })
             .collect();
-        skipped.sort_unstable();
+        skipped.sort_unstable_by_key(|(version, planned)| (*planned, *version));
         skipped
     }
 

@@ -108,7 +108,7 @@ impl Write {
         let marks = self
             .rows(
                 sql("SELECT i.job, max(i.due) AS due, i.planned FROM instances i JOIN jobs j ON j.id = i.job
-                     WHERE i.seq IN (SELECT value FROM json_each(?)) AND i.origin = 'schedule'
+                     WHERE i.seq IN (SELECT value FROM json_each(?)) AND i.origin IN ('schedule', 'added')
                          AND (j.purge_mark IS NULL OR i.due > j.purge_mark)
                      GROUP BY i.job")
                 .bind(seqs(old)),
@@ -138,14 +138,13 @@ impl Write {
         self.execute(
             sql("UPDATE ledger_spans AS s SET
                      made = max(0, made - (SELECT count(*) FROM instances
-                                           WHERE job = s.job AND version = s.version
-                                               AND origin IN ('schedule', 'added')
+                                           WHERE job = s.job AND origin IN ('schedule', 'added')
                                                AND due > s.from_at AND due <= ?2)),
                      not_made = max(0, not_made - max(0,
                          (SELECT coalesce(sum(count), 0) FROM omissions
-                          WHERE job = s.job AND version = s.version AND to_at <= ?3)
+                          WHERE job = s.job AND to_at <= ?3)
                          - (SELECT coalesce(sum(gone.not_made), 0) FROM ledger_spans AS gone
-                            WHERE gone.job = s.job AND gone.version = s.version AND gone.to_at <= ?2))),
+                            WHERE gone.job = s.job AND gone.to_at <= ?2))),
                      from_at = ?2
                  WHERE job = ?1 AND from_at < ?2 AND to_at > ?2")
             .bind(job.blob())

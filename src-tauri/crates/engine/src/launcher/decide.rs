@@ -65,7 +65,7 @@ pub fn decide(facts: &Facts<'_>, mut new_id: impl FnMut() -> InstanceId) -> Laun
             not_made: 0,
         },
         fired_through: to,
-        next_due: if after_the_last { None } else { timeline.next_due(to) },
+        next_due: timeline.next_due(to),
         incidents: Vec::new(),
     };
 
@@ -75,9 +75,9 @@ pub fn decide(facts: &Facts<'_>, mut new_id: impl FnMut() -> InstanceId) -> Laun
         let decision = if job.paused { Decision::Omit(OmissionReason::Paused) } else { lateness.decide(index) };
         decisions.push((version, occurrence, decision));
     }
-    for planned in timeline.skipped_between(from, to) {
+    for (version, planned) in timeline.skipped_between(from, to) {
         let occurrence = Occurrence { planned, due: planned, origin: OccurrenceOrigin::Schedule, shifts: Vec::new() };
-        decisions.push((job.version, occurrence, Decision::Omit(OmissionReason::Exception)));
+        decisions.push((version, occurrence, Decision::Omit(OmissionReason::Exception)));
     }
     decisions.sort_by_key(|(_, occurrence, _)| (occurrence.due, occurrence.planned));
 

@@ -32,7 +32,7 @@ const BATCH: usize = 500;
 pub struct Launcher {
     shared: Arc<Shared>,
     lead: Lead,
-    /// Parsed schedules of jobs, by the version and the time through which they had fired.
+    /// Parsed schedules of jobs, with the version that each is for.
     timelines: HashMap<JobId, (u32, Arc<Timeline>)>,
 }
 
@@ -47,11 +47,9 @@ impl Launcher {
         {
             return Ok(timeline.clone());
         }
-        let (timeline, alone) = timeline(self.shared.store.as_ref(), job, &self.shared.zones).await?;
-        let timeline = Arc::new(timeline);
-        if alone {
-            self.timelines.insert(job.id, (job.version, timeline.clone()));
-        }
+        let timeline = Arc::new(timeline(self.shared.store.as_ref(), job, &self.shared.zones).await?);
+        // What earlier versions planned stays right as time goes on: they plan less and less.
+        self.timelines.insert(job.id, (job.version, timeline.clone()));
         Ok(timeline)
     }
 
@@ -88,15 +86,10 @@ pub enum TimelineError {
     Schedule(#[from] ScheduleError),
 }
 
-/// A job's times after it last fired; true where its present version alone decides them.
-pub async fn timeline(
-    store: &(impl JobStore + ?Sized),
-    job: &Job,
-    zones: &Zones,
-) -> Result<(Timeline, bool), TimelineError> {
+/// A job's times after it last fired.
+pub async fn timeline(store: &(impl JobStore + ?Sized), job: &Job, zones: &Zones) -> Result<Timeline, TimelineError> {
     let versions = versions_since(store, job.as_version(), job.fired_through).await?;
-    let alone = versions.len() == 1;
-    Ok((Timeline::new(&versions, zones)?, alone))
+    Ok(Timeline::new(&versions, zones)?)
 }
 
 /// The version and those before it that planned times after `through`, newest first.

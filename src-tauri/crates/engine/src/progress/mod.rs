@@ -145,31 +145,34 @@ impl Progress {
         still_held: &[AttemptRef],
         now: Timestamp,
     ) -> Result<Vec<(AttemptRef, u64)>, PassError> {
-        let held = self.shared.store.held_by(executor, usize::MAX >> 1).await?;
-        let (kept, unknown): (Vec<Task>, Vec<Task>) =
-            held.into_iter().partition(|task| still_held.contains(&attempt_of(task)));
-        let mut steps = Vec::new();
-        for task in unknown {
-            let jitter = self.shared.dice.fraction();
-            let step = match task.state() {
-                TaskState::Pushed => {
-                    let mut step = task.begin();
-                    let reason = Words::new("the executor never heard of it", "执行器没有收到它");
-                    outcome::hand_back(&mut step, reason, now, jitter).map(|()| step)
-                }
-                _ => outcome::lose(task, now, jitter),
-            };
-            match step {
-                Ok(step) => steps.push(step),
-                Err(illegal) => tracing::error!(%illegal, "what an executor lost cannot be settled"),
+        // A step that lost against another writer is decided anew: nobody else would look at this task again.
+        let kept = loop {
+            let held = self.shared.store.held_by(executor, usize::MAX >> 1).await?;
+            let (kept, unknown): (Vec<Task>, Vec<Task>) =
+                held.into_iter().partition(|task| still_held.contains(&attempt_of(task)));
+            if unknown.is_empty() {
+                break kept;
             }
-        }
-        if !steps.is_empty() {
+            let steps = unknown.into_iter().filter_map(|task| self.without_it(task, now)).collect::<Vec<_>>();
             self.shared.store.take(&self.lead, &steps).await?;
             self.shared.events.say(Topic::Tasks, now);
-        }
+        };
         self.shared.roster.recount(executor, kept.iter().map(|task| (task.id, task.state() != TaskState::Pushed)));
         Ok(kept.iter().map(|task| (attempt_of(task), task.sequence)).collect())
+    }
+
+    /// What becomes of a task whose executor has come back without it.
+    fn without_it(&self, task: Task, now: Timestamp) -> Option<Step> {
+        let jitter = self.shared.dice.fraction();
+        let step = match task.state() {
+            TaskState::Pushed => {
+                let mut step = task.begin();
+                let reason = Words::new("the executor never heard of it", "执行器没有收到它");
+                outcome::hand_back(&mut step, reason, now, jitter).map(|()| step)
+            }
+            _ => outcome::lose(task, now, jitter),
+        };
+        step.inspect_err(|illegal| tracing::error!(%illegal, "what an executor lost cannot be settled")).ok()
     }
 
     /// Writes reports, then acknowledges them.
