@@ -69,7 +69,8 @@ impl Clock for ManualClock {
     }
 
     async fn sleep_until(&self, deadline: Timestamp) {
-        if self.now() >= deadline {
+        let before = self.now();
+        if before >= deadline {
             return;
         }
         let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -77,6 +78,6 @@ impl Clock for ManualClock {
         let _asleep = Asleep { clock: self, number };
         self.pulse.beat();
         let mut now = self.time.subscribe();
-        now.wait_for(|now| *now >= deadline).await.expect("we hold the sender");
+        now.wait_for(|now| *now >= deadline || *now < before).await.expect("we hold the sender");
     }
 }
