@@ -81,12 +81,13 @@ impl Api {
 /// The documents of a text: JSON (one job or a list of them), or YAML in as many documents as one likes.
 fn documents(text: &str) -> Result<Vec<Value>, Fault> {
     let trimmed = text.trim_start_matches('\u{feff}').trim();
-    let found = match trimmed.starts_with(['{', '[']) {
-        true => serde_json::from_str::<Value>(trimmed).map(|value| vec![value]).map_err(|error| error.to_string()),
-        false => serde_saphyr::from_multiple::<Value>(trimmed).map_err(|error| error.to_string()),
+    // YAML may begin with a brace as well; what is JSON is read as JSON, for it knows no octal numbers or dates.
+    let found = match serde_json::from_str::<Value>(trimmed) {
+        Ok(value) => Ok(vec![value]),
+        Err(_) => serde_saphyr::from_multiple::<Value>(trimmed),
     };
     let found = found.map_err(|error| {
-        let first = error.lines().next().unwrap_or_default().to_owned();
+        let first = error.to_string().lines().next().unwrap_or_default().to_owned();
         let reason = Words::new(format!("it cannot be read: {first}"), format!("无法解析：{first}"));
         Code::BadRequest.fault().with_words("reason", &reason).at("text")
     })?;
@@ -229,5 +230,12 @@ mod tests {
             let fault = documents(wrong).expect_err(wrong);
             assert!(fault.is(Code::BadRequest), "{fault}");
         }
+    }
+
+    #[test]
+    fn yaml_may_begin_with_a_brace() {
+        let jobs = documents("{name: a}\n---\n{name: b}\n").expect("two jobs");
+        assert_eq!((jobs[0]["name"].as_str(), jobs[1]["name"].as_str()), (Some("a"), Some("b")));
+        assert!(documents("{name: ").is_err());
     }
 }
