@@ -152,6 +152,8 @@ export function ImportDialog({ kind, onKind, onClose }: ImportDialogProps) {
             kind === "crontab" &&
             crontab.data?.lines
               .filter((line) => line.outcome.is !== "blank")
+              // What cannot become a job is what needs a hand: it stands first, under its own number.
+              .toSorted((a, b) => Number(b.outcome.is === "refused") - Number(a.outcome.is === "refused"))
               .map((line) => (
                 <Line
                   key={line.number}

@@ -141,7 +141,7 @@ export function JobsView() {
         cell: (row) => (
           <span className="flex min-w-0 items-center gap-1">
             {row.tags.slice(0, 2).map((tag) => (
-              <button key={tag} type="button" className="flex min-w-0" onClick={() => addTag(tag)}>
+              <button key={tag} type="button" className="flex min-w-0 first:shrink-0" onClick={() => addTag(tag)}>
                 <Tag>{tag}</Tag>
               </button>
             ))}
