@@ -39,7 +39,9 @@ export async function openConsole(
   context.setDefaultTimeout(15_000);
   await context.addInitScript(
     ([first, KEY]) => {
-      if (!localStorage.getItem(KEY)) localStorage.setItem(KEY, JSON.stringify(first));
+      // A page that is blank keeps nothing.
+      if (location.protocol !== "about:" && !localStorage.getItem(KEY))
+        localStorage.setItem(KEY, JSON.stringify(first));
     },
     [{ theme, lang, railShut: false }, "campanile.appearance"],
   );

@@ -73,7 +73,7 @@ export async function desk() {
  * Opens the app's window on a data folder.
  * @param {Awaited<ReturnType<typeof desk>>} desk
  */
-export async function openWindow(desk, data) {
+export async function openWindow(desk, data, application = required("CAMPANILE_DESKTOP_BIN")) {
   const [port, nativePort] = [await freePort(), await freePort()];
   const driver = start("tauri-driver", ["--port", String(port), "--native-port", String(nativePort)], {
     env: desk.env,
@@ -90,7 +90,7 @@ export async function openWindow(desk, data) {
     capabilities: {
       browserName: "wry",
       "wdio:enforceWebDriverClassic": true,
-      "tauri:options": { application: required("CAMPANILE_DESKTOP_BIN"), args: ["--data", data] },
+      "tauri:options": { application, args: ["--data", data] },
     },
   });
   const close = async () => {
