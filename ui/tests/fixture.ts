@@ -409,7 +409,7 @@ export function fixture(): Script {
             executors: 0,
             schema: schema(
               {
-                connection: { type: "string", title: "Connection", "title:zh": "连接" },
+                connection: { type: "string", format: "connection", title: "Connection", "title:zh": "连接" },
                 statement: { type: "string", format: "multiline", title: "Statement", "title:zh": "语句" },
               },
               ["connection", "statement"],
@@ -417,6 +417,54 @@ export function fixture(): Script {
           },
         ],
       }),
+      list_connections: () => ({
+        rows: [
+          {
+            name: "archive",
+            kind: "sqlite",
+            address: { kind: "sqlite", path: "/var/lib/shop/archive-2025.db" },
+            password: null,
+            can_change: yes,
+          },
+          {
+            name: "orders",
+            kind: "mysql",
+            address: { kind: "mysql", host: "orders-1.db.example.com", port: null, database: "orders", user: "report" },
+            password: "keychain",
+            can_change: yes,
+          },
+          {
+            name: "stock",
+            kind: "postgres",
+            address: null,
+            password: null,
+            can_change: no(
+              "it is defined in connections.json in the data folder",
+              "它定义在数据目录的 connections.json 中",
+            ),
+          },
+        ],
+        keeper: "keychain",
+        can_add: yes,
+      }),
+      test_connection: (input) =>
+        (input as { name?: string }).name === "archive"
+          ? { server: "SQLite 3.51.3", fault: null }
+          : {
+              server: null,
+              fault: {
+                code: "k_sc_ec_300035",
+                message: {
+                  en: "the database refused the login of report: Access denied for user 'report'@'10.0.0.9' (using password: YES)",
+                  zh: "数据库拒绝了 report 的登录：Access denied for user 'report'@'10.0.0.9' (using password: YES)",
+                },
+                hint: {
+                  en: "Check user and password, and whether that user may come from this machine.",
+                  zh: "请检查用户名和密码，以及该用户是否允许从本机登录。",
+                },
+                field: "user",
+              },
+            },
       list_jobs: () => ({ rows, next: null, total: rows.length }),
       get_job: () => ({
         row: rows[0],

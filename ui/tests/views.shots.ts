@@ -90,6 +90,67 @@ const SHOTS: Shot[] = [
   { name: "alarm-open", path: "/alarms?alarm=alarm-2" },
   { name: "settings", path: "/settings" },
   {
+    name: "connections-tested",
+    path: "/settings",
+    act: async (page) => {
+      for (const name of ["archive", "orders"])
+        await page.getByRole("button", { name: new RegExp(`^(Test|测试) ${name}$`) }).click();
+      await page.waitForTimeout(300);
+    },
+  },
+  {
+    name: "connections-none",
+    path: "/settings",
+    script: (s) => {
+      s.answers.list_connections = () => ({ rows: [], keeper: "file", can_add: { ok: true, why: null } });
+    },
+  },
+  {
+    name: "connection-new",
+    path: "/settings",
+    script: (s) => {
+      s.answers.put_connection = () => ({ jobs: [], instances: [], changed: 1, version: null });
+    },
+    act: async (page) => {
+      await page.getByRole("button", { name: /^(Add connection|添加连接)$/ }).click();
+      await page.getByLabel(/^(Host|主机)$/).fill("orders-1.db.example.com");
+      await page.getByLabel(/^(User|用户)$/).fill("report");
+      await page.getByLabel(/^(Password|密码)$/).fill("not to be seen");
+      await page
+        .getByRole("dialog")
+        .getByRole("button", { name: /^(Test|测试)$/ })
+        .click();
+      await page.waitForTimeout(300);
+    },
+  },
+  {
+    name: "connection-edit",
+    path: "/settings",
+    act: async (page) => {
+      await page.getByRole("button", { name: /^(Edit|编辑) orders$/ }).click();
+      await page.waitForTimeout(300);
+    },
+  },
+  {
+    name: "connection-remove",
+    path: "/settings",
+    act: async (page) => {
+      await page.getByRole("button", { name: /^(Remove|移除) archive$/ }).click();
+      await page.waitForTimeout(300);
+    },
+  },
+  {
+    name: "connection-in-job",
+    path: "/jobs/new",
+    act: async (page) => {
+      await page.getByRole("button", { name: /Shell/ }).first().click();
+      await page.getByRole("option", { name: /SQL/ }).click();
+      await page.getByRole("combobox", { name: /^(Connection|连接)/ }).click();
+      await page.getByRole("option", { name: "orders" }).click();
+      await page.waitForTimeout(300);
+    },
+  },
+  {
     name: "jobs-empty",
     path: "/jobs",
     script: noJobs,

@@ -4,6 +4,8 @@ export type AcknowledgeInput = { alarms: Array<string>, note: string, };
 
 export type AcknowledgementView = { by: string, at: Moment, note: string, };
 
+export type Address = { "kind": "mysql" } & Server | { "kind": "postgres" } & Server | { "kind": "sqlite", path: string, };
+
 /**
  * When other jobs have ended.
  */
@@ -158,6 +160,39 @@ export type CheckJob = { spec: unknown,
  * The job that is being edited.
  */
 job?: string | null, };
+
+export type ConnectionList = { rows: Array<ConnectionView>,
+/**
+ * What would hold a password that is given now.
+ */
+keeper: Keeper, can_add: Allowed, };
+
+/**
+ * One of the two is there.
+ */
+export type ConnectionTest = {
+/**
+ * What the database says it is: `MySQL 8.4.2`.
+ */
+server: string | null,
+/**
+ * What is in the way.
+ */
+fault: Fault | null, };
+
+export type ConnectionView = { name: string,
+/**
+ * `mysql`, `postgres`, `sqlite`.
+ */
+kind: string,
+/**
+ * None of one that the executor's configuration defines: its address may hold a password.
+ */
+address: Address | null,
+/**
+ * What holds its password, where it has one.
+ */
+password: Keeper | null, can_change: Allowed, };
 
 export type Cron = { expression: string,
 /**
@@ -339,6 +374,11 @@ name: string, description?: string, schedule: Schedule,
 exceptions?: Array<Exception>, effectiveFrom?: Timestamp | null, effectiveUntil?: Timestamp | null, misfire: Misfire, overlap: Overlap, spreadSeconds: number, mode: Mode, route: Route, executorGroup: string, processor: string, parameters: Record<string, unknown>, priority: Lane, tenant?: string | null, tags?: Array<string>, owner?: string | null, timeoutSeconds?: number | null, overrun: Overrun, retry: Retry, readyTimeoutSeconds: number, pushTimeoutSeconds: number, };
 
 /**
+ * What holds a password.
+ */
+export type Keeper = "keychain" | "file";
+
+/**
  * Smaller goes first; first in, first out within one.
  */
 export type Lane = "immediate" | "high" | "retry" | "normal" | "low";
@@ -417,6 +457,8 @@ offset: string, };
 export type NodeState = "leading" | "standby" | "leaderless";
 
 export type Nothing = Record<symbol, never>;
+
+export type OfConnection = { name: string, };
 
 export type OfInstance = { instance: string, };
 
@@ -504,6 +546,16 @@ omissions: Array<OmissionRow>,
  */
 jobs: number, };
 
+export type PutConnection = { name: string, address: Address,
+/**
+ * Absent: the one that is kept stays. Empty: none.
+ */
+password?: Secret | null,
+/**
+ * It is refused where there is one of that name.
+ */
+new?: boolean, };
+
 export type ReadLog = { task: string,
 /**
  * The last one where absent.
@@ -585,6 +637,21 @@ export type Schedule = { "kind": "repeat" } & Repeat | { "kind": "cron" } & Cron
 
 export type Scope = "thisRun" | "following" | "all";
 
+/**
+ * A password on its way; it is not shown where it is printed.
+ */
+export type Secret = string;
+
+export type Server = { host: string,
+/**
+ * The usual one of the kind where absent.
+ */
+port: number | null,
+/**
+ * The server's own choice where empty.
+ */
+database: string, user: string, };
+
 export type SetInput = { key: string, value: unknown, };
 
 export type Severity = "info" | "warning" | "critical" | "emergency";
@@ -639,6 +706,16 @@ history: Array<HistoryRow>, };
  */
 export type TaskState = number;
 
+export type TestConnection = { name: string,
+/**
+ * Absent: as it is defined now, and as a job would get it.
+ */
+address?: Address | null,
+/**
+ * As for putting.
+ */
+password?: Secret | null, };
+
 /**
  * Milliseconds since the Unix epoch. Ordered, and small enough to be an index.
  */
@@ -680,6 +757,10 @@ export interface Operations {
   retry_instance: { input: OfInstance; output: DoneView };
   list_tasks: { input: ListTasks; output: TaskPage };
   read_log: { input: ReadLog; output: LogView };
+  list_connections: { input: Nothing; output: ConnectionList };
+  put_connection: { input: PutConnection; output: DoneView };
+  remove_connection: { input: OfConnection; output: DoneView };
+  test_connection: { input: TestConnection; output: ConnectionTest };
   list_alarms: { input: ListAlarms; output: AlarmPage };
   acknowledge_alarms: { input: AcknowledgeInput; output: DoneView };
   list_audit: { input: ListAudit; output: AuditPage };

@@ -1,11 +1,13 @@
 // A processor's parameters as a form, made from its JSON Schema.
 //
 //   <ParameterForm schema={processor.schema} value={parameters} onChange={set} error={(key) => string | null} />
+import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 import { useState } from "react";
+import { connectionsQuery } from "@/api/connections";
 import { fieldsOf, type SchemaField, withParameter } from "@/lib/schemaForm";
 import { useSaid, useWords, words } from "@/lib/words";
-import { Button, Field, IconButton, NumberField, Select, Switch, TextField } from "@/primitives";
+import { Button, Field, IconButton, NumberField, Select, Suggest, Switch, TextField } from "@/primitives";
 
 const formWords = words(
   {
@@ -77,6 +79,8 @@ function One({ field, value, onChange, error }: OneProps) {
   switch (field.kind) {
     case "text":
       return <TextField {...base} value={asText(value)} onChange={onChange} placeholder={field.placeholder} />;
+    case "connection":
+      return <ConnectionField {...base} value={value} onChange={onChange} />;
     case "lines":
       return (
         <TextField {...base} code rows={4} value={asText(value)} onChange={onChange} placeholder={field.placeholder} />
@@ -132,6 +136,13 @@ interface PartProps {
   required: boolean;
   value: unknown;
   onChange: (value: unknown) => void;
+}
+
+/** The names that are known here; an executor elsewhere may know others, so any may be typed. */
+function ConnectionField({ value, onChange, ...base }: PartProps) {
+  const connections = useQuery(connectionsQuery());
+  const names = connections.data?.rows.map((row) => row.name) ?? [];
+  return <Suggest {...base} value={asText(value)} onChange={onChange} options={names} />;
 }
 
 function ListField({ numbers, value, onChange, ...base }: PartProps & { numbers: boolean }) {

@@ -17,6 +17,7 @@ const schema = {
     anything: { type: "object", properties: { deep: {} } },
     rows: { type: "array", items: { type: "object" } },
     free: {},
+    database: { type: "string", format: "connection" },
   },
 };
 
@@ -34,6 +35,7 @@ test("each kind of property has the field it needs, and what has none is edited 
     anything: "json",
     rows: "json",
     free: "json",
+    database: "connection",
   });
 });
 

@@ -3,7 +3,17 @@
 // is edited as JSON, so that nothing a schema can say is out of reach.
 import type { Bilingual } from "./words";
 
-export type FieldKind = "text" | "lines" | "number" | "whole" | "yesno" | "choice" | "list" | "map" | "json";
+export type FieldKind =
+  | "text"
+  | "lines"
+  | "number"
+  | "whole"
+  | "yesno"
+  | "choice"
+  | "list"
+  | "map"
+  | "json"
+  | "connection";
 
 export interface SchemaField {
   key: string;
@@ -60,6 +70,7 @@ function kindOf(property: Json): FieldKind {
     property["x-multiline"] === true;
   switch (typeOf(property)) {
     case "string":
+      if (property.format === "connection") return "connection";
       return lines ? "lines" : "text";
     case "number":
       return "number";

@@ -1,5 +1,6 @@
 // Ways to choose. `Segmented` for two to six that should all be seen, `Select` for more, `Switch` for on and off,
-// `Check` for one of many, `Tabs` for which part of a thing is shown.
+// `Check` for one of many, `Tabs` for which part of a thing is shown, `Suggest` where anything may be typed and some answers
+// are known.
 //
 //   <Segmented label="Theme" value={theme} onChange={setTheme} options={[{ value: "light", label: "Light" }, …]} />
 //   <Select label="Zone" value={zone} onChange={…} options={[{ value, label, detail? }]} />
@@ -8,6 +9,8 @@ import { Check as CheckMark, ChevronDown } from "lucide-react";
 import type { ReactNode } from "react";
 import {
   Button,
+  ComboBox,
+  Input,
   Label,
   ListBox,
   ListBoxItem,
@@ -23,7 +26,7 @@ import {
 import { cx } from "@/lib/cx";
 import { useWords } from "@/lib/words";
 import { controlFocus } from "./Button";
-import { controlBox, type FieldBase, FieldLabel, FieldNote } from "./Field";
+import { controlBox, controlRing, type FieldBase, FieldLabel, FieldNote } from "./Field";
 import { primitiveWords } from "./words";
 
 export interface Option<T extends string> {
@@ -158,6 +161,73 @@ export function Select<T extends string>(props: ChooseProps<T> & { placeholder?:
         </ListBox>
       </Popover>
     </RacSelect>
+  );
+}
+
+interface SuggestProps extends FieldBase {
+  value: string;
+  onChange: (value: string) => void;
+  options: readonly string[];
+  placeholder?: string;
+}
+
+export function Suggest({
+  label,
+  hint,
+  error,
+  required,
+  className,
+  value,
+  onChange,
+  options,
+  placeholder,
+}: SuggestProps) {
+  return (
+    <ComboBox
+      allowsCustomValue
+      inputValue={value}
+      onInputChange={onChange}
+      menuTrigger="focus"
+      isInvalid={Boolean(error)}
+      className={cx("flex min-w-0 flex-col", className)}
+    >
+      <Label>
+        <FieldLabel label={label} required={required} />
+      </Label>
+      <span className="relative block">
+        <Input
+          placeholder={placeholder ?? ""}
+          spellCheck={false}
+          autoComplete="off"
+          aria-required={required}
+          className={cx(controlBox, controlRing, "h-8 pr-8 pl-2.5")}
+        />
+        <Button className="absolute top-0 right-0 flex h-8 w-8 items-center justify-center text-ink-3 hover:text-ink">
+          <ChevronDown size={14} />
+        </Button>
+      </span>
+      <Text slot={error ? "errorMessage" : "description"}>
+        <FieldNote error={error} hint={hint} />
+      </Text>
+      <Popover
+        offset={4}
+        className="enter-pop min-w-(--trigger-width) rounded-lg bg-surface shadow-pop"
+        data-overlay=""
+      >
+        <ListBox className="max-h-80 overflow-y-auto p-1 outline-none">
+          {options.map((option) => (
+            <ListBoxItem
+              key={option}
+              id={option}
+              textValue={option}
+              className="flex min-h-7 items-center rounded-sm px-2.5 py-1 text-sm outline-none data-[focused]:bg-hover"
+            >
+              {option}
+            </ListBoxItem>
+          ))}
+        </ListBox>
+      </Popover>
+    </ComboBox>
   );
 }
 

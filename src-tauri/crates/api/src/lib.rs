@@ -8,6 +8,7 @@ mod alarms;
 mod apply;
 mod calendar;
 mod check;
+mod connections;
 mod crontab;
 mod feed;
 mod input;
@@ -41,6 +42,7 @@ use crate::views::{Allowed, NodeState, ProcessorView};
 pub use campanile_model::alarm::Severity;
 pub use campanile_model::{Code, Fault};
 pub use check::preview_alone;
+pub use connections::{Connections, Password, Tried};
 pub use feed::{Feed, Subscription};
 pub use operations::OPERATIONS;
 pub use typescript::types;
@@ -96,6 +98,7 @@ pub struct Api {
     events: Arc<Events>,
     zones: Arc<Zones>,
     node: Arc<dyn Node>,
+    connections: Arc<dyn Connections>,
     about: About,
     times: Times,
 }
@@ -108,13 +111,14 @@ pub struct Below {
     pub events: Arc<Events>,
     pub zones: Arc<Zones>,
     pub node: Arc<dyn Node>,
+    pub connections: Arc<dyn Connections>,
     pub about: About,
 }
 
 impl Api {
     pub fn new(below: Below) -> Api {
-        let Below { desk, archive, logs, events, zones, node, about } = below;
-        Api { desk, archive, logs, events, zones, node, about, times: Times::default() }
+        let Below { desk, archive, logs, events, zones, node, connections, about } = below;
+        Api { desk, archive, logs, events, zones, node, connections, about, times: Times::default() }
     }
 
     fn now(&self) -> Timestamp {

@@ -69,6 +69,12 @@ operations! {
     list_tasks(ListTasks) -> TaskPage,
     read_log(ReadLog) -> LogView,
 
+    // connections
+    list_connections(Nothing) -> ConnectionList,
+    put_connection(PutConnection) -> DoneView,
+    remove_connection(OfConnection) -> DoneView,
+    test_connection(TestConnection) -> ConnectionTest,
+
     // alarms and accounts
     list_alarms(ListAlarms) -> AlarmPage,
     acknowledge_alarms(AcknowledgeInput) -> DoneView,

@@ -2,6 +2,7 @@
 
 use campanile_engine::{HOLD, read_hold};
 use campanile_model::alarm::Alarm;
+use campanile_model::connection::CONNECTION_SETTING;
 use campanile_model::request::{Ask, Hold};
 use campanile_model::task::TaskState;
 use campanile_model::{Code, Fault};
@@ -17,7 +18,8 @@ impl Api {
     pub(crate) async fn bootstrap(&self, _: Nothing, cx: &CallContext) -> Result<Bootstrap, Fault> {
         let mut zones = self.zones.names();
         zones.sort();
-        let settings = self.store().settings().await?.into_iter().filter(|(key, _)| key != HOLD).collect();
+        let own = |key: &str| key == HOLD || key.starts_with(CONNECTION_SETTING);
+        let settings = self.store().settings().await?.into_iter().filter(|(key, _)| !own(key)).collect();
         Ok(Bootstrap {
             now: self.now(),
             version: self.about.version.clone(),
@@ -76,6 +78,11 @@ impl Api {
     }
 
     pub(crate) async fn set_setting(&self, set: SetInput, cx: &CallContext) -> Result<DoneView, Fault> {
+        if set.key.starts_with(CONNECTION_SETTING) {
+            // Nothing would keep a password out of it.
+            let reason = "connections are set by put_connection";
+            return Err(Code::BadRequest.fault().with("reason", reason).at("key"));
+        }
         self.ask(cx, Ask::Set { key: set.key, value: set.value }).await.map(DoneView::from)
     }
 

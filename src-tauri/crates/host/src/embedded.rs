@@ -14,7 +14,7 @@ use campanile_sdk::{Executor, Processor, transport};
 use tokio_util::sync::CancellationToken;
 
 use crate::Who;
-use crate::connections::FileConnections;
+use crate::connections::NamedConnections;
 use crate::face::Offer;
 use crate::folder::DataFolder;
 
@@ -47,13 +47,14 @@ impl Embedded {
         children: Arc<ChildLedger>,
         data: &DataFolder,
         who: Who,
+        connections: NamedConnections,
         switchboard: Arc<Switchboard>,
     ) -> Embedded {
         Embedded {
             name,
             shell: Arc::new(ShellProcessor::new(children.clone())),
             http: Arc::new(HttpProcessor::new(HttpPolicy { private: PrivateAddresses::WhenAsked })),
-            sql: Arc::new(SqlProcessor::new(FileConnections::new(data.connections()))),
+            sql: Arc::new(SqlProcessor::new(connections)),
             children,
             allow_shell: who.may_run_shell(),
             capacity: who.capacity(),

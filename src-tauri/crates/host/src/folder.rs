@@ -59,6 +59,11 @@ impl DataFolder {
         self.root.join("connections.json")
     }
 
+    /// Passwords that no keychain holds.
+    pub fn secrets(&self) -> PathBuf {
+        self.root.join("secrets")
+    }
+
     /// What opens the API to whoever may read this folder; made when it is first wanted.
     pub fn token(&self) -> Result<String, Fault> {
         let path = self.root.join("token");

@@ -11,6 +11,7 @@ mod face;
 mod folder;
 mod health;
 mod http;
+mod keychain;
 mod logs;
 mod records;
 
@@ -33,8 +34,10 @@ use campanile_store_sqlite::SqliteStore;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::connections::NamedConnections;
 use crate::embedded::Embedded;
 use crate::face::Face;
+use crate::keychain::Vault;
 
 pub use folder::DataFolder;
 pub use http::{Server, status_of};
@@ -107,7 +110,10 @@ impl Host {
             trouble: std::sync::Mutex::default(),
         }));
 
-        let embedded = Embedded::new(machine, Arc::new(children), &data, who, switchboard);
+        // A server has no session whose keychain it could ask; of a folder that both use, each reads where it can.
+        let vault = Vault::new(data.secrets(), who == Who::Desktop);
+        let connections = NamedConnections::new(data.connections(), store_for_engine.clone(), vault);
+        let embedded = Embedded::new(machine, Arc::new(children), &data, who, connections.clone(), switchboard);
         let face = Arc::new(Face::new(node.clone(), embedded.offers()));
         let api = Arc::new(Api::new(Below {
             desk: Desk { store: store_for_engine, coord, clock: clock.clone(), dice },
@@ -116,6 +122,7 @@ impl Host {
             events,
             zones: zones.clone(),
             node: face.clone(),
+            connections: Arc::new(connections),
             about: About {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 data_folder: data.root().display().to_string(),

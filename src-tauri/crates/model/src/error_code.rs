@@ -185,6 +185,24 @@ codes! {
     ResponseBroken = "k_sc_ec_300031",
         "the answer of {url} broke off: {detail}", "{url} 的响应中断：{detail}",
         "The next attempt goes by the retry policy.", "下一次尝试按重试策略进行。";
+    HostUnknown = "k_sc_ec_300032",
+        "host {host} was not found: {detail}", "找不到主机 {host}：{detail}",
+        "Check the host's name, and that the executor's machine can look it up.", "请检查主机名，以及执行器所在机器能否解析它。";
+    ConnectionRefused = "k_sc_ec_300033",
+        "nothing accepts connections at {address}: {detail}", "{address} 拒绝连接：{detail}",
+        "Check the port, that the database runs, and that no firewall is between.", "请检查端口、数据库是否运行以及防火墙设置。";
+    DatabaseSilent = "k_sc_ec_300034",
+        "{address} did not answer in {seconds} s", "{address} 在 {seconds} 秒内没有应答",
+        "Check the address, and whether a firewall drops what is sent there.", "请检查地址，以及是否被防火墙丢弃。";
+    LoginRefused = "k_sc_ec_300035",
+        "the database refused the login of {user}: {detail}", "数据库拒绝了 {user} 的登录：{detail}",
+        "Check user and password, and whether that user may come from this machine.", "请检查用户名和密码，以及该用户是否允许从本机登录。";
+    DatabaseMissing = "k_sc_ec_300036",
+        "there is no database {database}: {detail}", "数据库 {database} 不存在：{detail}",
+        "Check the name of the database, or the path of the file.", "请检查数据库名称或文件路径。";
+    SecretUnavailable = "k_sc_ec_300037",
+        "the password of connection {connection} is out of reach: {reason}", "无法存取连接 {connection} 的密码：{reason}",
+        "Unlock the system keychain, or type the password again.", "请解锁系统密钥串，或重新输入密码。";
 
     // 4: executors and access
     ExecutorNotFound = "k_sc_ec_400002",

@@ -4,6 +4,7 @@
 //! argument, so that every rule can be checked by a table.
 
 pub mod alarm;
+pub mod connection;
 pub mod error_code;
 pub mod ids;
 pub mod instance;

@@ -8,11 +8,13 @@
 //! records is for the host to decide; nothing here reads a configuration.
 
 pub mod children;
+pub mod connection_check;
 pub mod http;
 pub mod shell;
 pub mod sql;
 
 pub use children::{ChildLedger, EndedChild};
+pub use connection_check::{CHECK_WITHIN, Obstacle, check_connection};
 pub use http::{HttpPolicy, HttpProcessor, PrivateAddresses};
 pub use shell::ShellProcessor;
 pub use sql::{Connections, SqlProcessor};

@@ -14,7 +14,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use campanile_processors::SqlProcessor;
+use campanile_processors::{Obstacle, SqlProcessor, check_connection};
 use campanile_sdk::{CancelStage, Class, Processor, TaskError, testing::TestRun};
 use serde_json::{Value, json};
 use sqlx::{Connection as _, Executor as _, MySqlConnection, PgConnection};
@@ -165,6 +165,20 @@ async fn wrong_password(server: &Server) {
     assert_eq!(failed(server.sql.process(run.context()).await), (Class::Business, "k_sc_ec_300025".to_owned()));
 }
 
+/// What a person is told who tests the connection.
+async fn checked(server: &Server) {
+    check_connection(&server.url).await.unwrap();
+    let wrong = check_connection(&server.url.replace("secret", "wrong")).await.unwrap_err();
+    assert!(matches!(&wrong, Obstacle::LoginRefused { user, .. } if user == "campanile"), "{wrong:?}");
+    let (address, _) = server.url.rsplit_once('/').unwrap();
+    // MariaDB does not tell whoever may not see them which databases there are.
+    match check_connection(&format!("{address}/no%20where")).await.unwrap_err() {
+        Obstacle::DatabaseMissing { database, .. } => assert_eq!(database, "no where"),
+        Obstacle::LoginRefused { detail, .. } => assert!(detail.contains("no where"), "{detail}"),
+        other => panic!("{other:?}"),
+    }
+}
+
 /// Asks for the end once `running` says that the statement is there.
 async fn cancelled(server: &Server, statement: &str, running: impl Future<Output = ()>) -> TaskError {
     let run = TestRun::new(json!({"connection": "db", "statement": statement}));
@@ -214,6 +228,7 @@ async fn mariadb_values_come_with_their_types_prepared_or_not() {
     let syntax = (Class::Business, "k_sc_ec_300017".to_owned());
     assert_eq!(failed(server.run("SELEKT 1", json!([])).await), syntax);
     wrong_password(&server).await;
+    checked(&server).await;
 
     let mut holder = MySqlConnection::connect(&server.url).await.unwrap();
     holder.execute("BEGIN").await.unwrap();
@@ -261,6 +276,7 @@ async fn postgres_values_come_with_their_types_prepared_or_not() {
     let syntax = (Class::Business, "k_sc_ec_300017".to_owned());
     assert_eq!(failed(server.run("SELEKT 1", json!([])).await), syntax);
     wrong_password(&server).await;
+    checked(&server).await;
 
     let mut holder = PgConnection::connect(&server.url).await.unwrap();
     holder.execute("BEGIN").await.unwrap();

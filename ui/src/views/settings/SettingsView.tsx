@@ -9,6 +9,7 @@ import { Answer, View } from "@/components";
 import { adopt, type Theme, useAppearance } from "@/lib/appearance";
 import { type Lang, useSaid, useWords } from "@/lib/words";
 import { Facts, Section, Segmented, SkeletonRows } from "@/primitives";
+import { Connections } from "./Connections";
 import { settingsWords } from "./words";
 
 export function SettingsView() {
@@ -75,6 +76,7 @@ export function SettingsView() {
             </Row>
           </div>
         </Section>
+        <Connections />
         <Answer of={bootstrap} skeleton={<SkeletonRows rows={5} />}>
           {(node) => (
             <>

@@ -346,7 +346,7 @@ impl Draft<'_> {
     }
 
     async fn set(&mut self, key: &str, value: &Value) -> Result<()> {
-        if key == HOLD || key.is_empty() || key.len() > 100 {
+        if key == HOLD || key.is_empty() || key.chars().count() > 100 {
             return Err(Code::BadRequest.fault().with("reason", format!("'{key}' is not a setting")).at("key").into());
         }
         let before = self.shared.store.setting(key).await?;
