@@ -4,7 +4,7 @@
 //! report is acknowledged after it is committed, never before, so that what was acknowledged is
 //! never lost; one that is late or said twice changes nothing and is counted.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,45 +28,49 @@ const TRY_AGAIN: Duration = Duration::from_millis(100);
 pub struct Progress {
     shared: Arc<Shared>,
     lead: Lead,
+    /// Heard, and not written yet.
+    reports: Vec<(SessionId, Report)>,
     /// Reports that came too late or twice.
     pub disregarded: u64,
 }
 
 impl Progress {
     pub fn new(shared: Arc<Shared>, lead: Lead) -> Progress {
-        Progress { shared, lead, disregarded: 0 }
+        Progress { shared, lead, reports: Vec::new(), disregarded: 0 }
     }
 
     /// Listens until the lease is lost.
     pub async fn listen(&mut self) -> PassError {
         loop {
-            let mut heard = vec![self.shared.link.hear().await];
+            let mut heard = VecDeque::from([self.shared.link.hear().await]);
             while heard.len() < BATCH
                 && let Some(more) = self.shared.link.overhear()
             {
-                heard.push(more);
+                heard.push_back(more);
             }
-            while let Err(error) = self.take_in(&heard).await {
+            while let Err(error) = self.take_in(&mut heard).await {
                 match error {
                     PassError::Overtaken => return PassError::Overtaken,
                     PassError::Store(error) => {
                         tracing::warn!(error = &error as &dyn std::error::Error, "reports cannot be written");
                         self.shared.note_trouble(Some(&error));
                         self.shared.clock.sleep_until(self.shared.clock.now() + TRY_AGAIN).await;
-                        // The logs of this batch are written; what is said twice is told apart by its sequence.
-                        heard.retain(|heard| !matches!(heard.said, FromExecutor::Log { .. }));
                     }
                 }
             }
         }
     }
 
-    /// Everything in the order in which it was heard. May be done again with the same input: nothing counts twice.
-    async fn take_in(&mut self, heard: &[Heard]) -> Result<(), PassError> {
+    /// Everything in the order in which it was heard. After a failure it goes on where it stood: what an executor said
+    /// when it registered must not be taken for what it says now.
+    async fn take_in(&mut self, heard: &mut VecDeque<Heard>) -> Result<(), PassError> {
         let now = self.shared.clock.now();
-        let mut reports: Vec<(SessionId, &Report)> = Vec::new();
-        for Heard { session, said } in heard {
-            let session = *session;
+        while let Some(Heard { said, .. }) = heard.front() {
+            // What came before must be written first: it decides what is still the executor's.
+            if matches!(said, FromExecutor::Register(_) | FromExecutor::Goodbye | FromExecutor::Gone) {
+                self.write_down(now).await?;
+            }
+            let Some(Heard { session, said }) = heard.pop_front() else { break };
             if !matches!(said, FromExecutor::Register(_) | FromExecutor::Gone)
                 && !self.shared.roster.heard(session, now)
             {
@@ -75,38 +79,42 @@ impl Progress {
                 continue;
             }
             match said {
-                FromExecutor::Report(report) => reports.push((session, report)),
+                FromExecutor::Report(report) => self.reports.push((session, report)),
                 FromExecutor::Log { attempt, sequence, lines } => {
-                    self.shared.logs.append(attempt.task, attempt.attempt, lines).await;
-                    self.shared.link.tell(session, ToExecutor::Seen { attempt: *attempt, sequence: *sequence });
+                    self.shared.logs.append(attempt.task, attempt.attempt, &lines).await;
+                    self.shared.link.tell(session, ToExecutor::Seen { attempt, sequence });
                     self.shared.events.say(Topic::Log(attempt.task), now);
                 }
                 FromExecutor::Heartbeat { number } => {
-                    self.shared.link.tell(session, ToExecutor::HeartbeatSeen { number: *number });
+                    self.shared.link.tell(session, ToExecutor::HeartbeatSeen { number });
                 }
                 FromExecutor::Capacity { capacity, queue } => {
-                    self.shared.roster.resize(session, *capacity, *queue);
+                    self.shared.roster.resize(session, capacity, queue);
                     self.shared.coord.ring(Bell::Dispatcher);
                 }
                 FromExecutor::Draining => self.shared.roster.drains(session),
                 FromExecutor::Goodbye => {
-                    self.write(std::mem::take(&mut reports), now).await?;
                     self.shared.roster.leaves(session);
                     self.shared.coord.ring(Bell::Monitor);
                 }
-                // What came before must be written first: it decides what is still the executor's.
-                FromExecutor::Register(registration) => {
-                    self.write(std::mem::take(&mut reports), now).await?;
-                    self.seat(session, registration, now).await?;
-                }
+                FromExecutor::Register(registration) => self.seat(session, &registration, now).await?,
                 FromExecutor::Gone => {
-                    self.write(std::mem::take(&mut reports), now).await?;
                     self.shared.roster.disconnected(session);
                     self.shared.events.say(Topic::Executors, now);
                 }
             }
         }
-        self.write(reports, now).await
+        self.write_down(now).await
+    }
+
+    /// Writes what has been heard; what could not be written stays for the next try.
+    async fn write_down(&mut self, now: Timestamp) -> Result<(), PassError> {
+        let reports = std::mem::take(&mut self.reports);
+        let written = self.write(&reports, now).await;
+        if written.is_err() {
+            self.reports = reports;
+        }
+        written
     }
 
     async fn seat(&mut self, session: SessionId, registration: &Registration, now: Timestamp) -> Result<(), PassError> {
@@ -176,13 +184,13 @@ impl Progress {
     }
 
     /// Writes reports, then acknowledges them.
-    async fn write(&mut self, reports: Vec<(SessionId, &Report)>, now: Timestamp) -> Result<(), PassError> {
+    async fn write(&mut self, reports: &[(SessionId, Report)], now: Timestamp) -> Result<(), PassError> {
         if reports.is_empty() {
             return Ok(());
         }
         let mut by_task: BTreeMap<TaskId, Vec<(SessionId, &Report)>> = BTreeMap::new();
         for (session, report) in reports {
-            by_task.entry(report.attempt.task).or_default().push((session, report));
+            by_task.entry(report.attempt.task).or_default().push((*session, report));
         }
         // A step that lost against another writer is decided anew, on what is there now.
         while !by_task.is_empty() {
