@@ -52,15 +52,19 @@ story(
     await page.getByRole("alertdialog").getByText("Pause 3 jobs?").waitFor();
     await page.keyboard.press("Enter");
     await toast(page, "3 jobs paused").waitFor();
+    await page.getByRole("alertdialog").waitFor({ state: "detached" });
     assert.equal((await node.ask("list_jobs", { paused: true })).total, 3);
 
     await page.keyboard.press("r");
     await page.getByRole("alertdialog").getByText("Run 3 jobs now?").waitFor();
     await page.keyboard.press("Escape");
+    // Letters are not taken while a dialog is still on its way out.
+    await page.getByRole("alertdialog").waitFor({ state: "detached" });
     await page.keyboard.press("d");
     await page.getByRole("alertdialog").getByText("Delete 3 jobs?").waitFor();
     await page.keyboard.press("Enter");
     await toast(page, "3 jobs deleted").waitFor();
+    await page.getByRole("alertdialog").waitFor({ state: "detached" });
     assert.equal((await node.ask("list_jobs", {})).total, 3);
     await page.keyboard.press("Control+z");
     await eventually("deleting is taken back", async () => (await node.ask("list_jobs", {})).total === 6);
