@@ -120,8 +120,8 @@ pub struct Push {
     pub version: u32,
     pub origin: Origin,
     pub tenant: Option<String>,
-    /// The node watches it; the executor shows it.
-    pub run_timeout_ms: Option<i64>,
+    /// When its time is over if it begins at once. The node watches it; the executor shows it.
+    pub deadline: Option<Timestamp>,
     pub kill_on_overrun: bool,
     /// The attempt's reports are numbered from here on.
     pub sequence_after: u64,

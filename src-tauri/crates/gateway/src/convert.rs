@@ -258,7 +258,7 @@ fn push(push: Push) -> v1::Push {
             origin: push.origin.name().to_owned(),
             planned_ms: push.planned.millis(),
             due_ms: push.due.millis(),
-            deadline_ms: None,
+            deadline_ms: push.deadline.map(Timestamp::millis),
             overrun: overrun.into(),
             tenant: push.tenant.unwrap_or_default(),
             upstream: Vec::new(),

@@ -83,18 +83,21 @@ codes! {
     // 1: instances
     InstanceNotFound = "k_sc_ec_100004",
         "job instance {instance} not found", "找不到任务实例 {instance}",
-        "It may have been purged; retention is in Settings.", "它可能已被清理；保留期限见设置。";
+        "It may have been purged: what has ended is kept for a limited time.", "它可能已被清理：已结束的内容只保留一段时间。";
     InstanceFinal = "k_sc_ec_100005",
         "instance {instance} has ended already ({state})", "任务实例 {instance} 已结束（{state}）",
         "There is nothing left to stop.", "没有可停止的内容。";
     InstanceNotFinal = "k_sc_ec_100006",
         "instance {instance} has not ended yet ({state})", "任务实例 {instance} 尚未结束（{state}）",
         "Cancel it first, or wait for its end.", "请先取消它，或等待其结束。";
+    NothingToRetry = "k_sc_ec_100007",
+        "instance {instance} has nothing to retry ({state})", "任务实例 {instance} 没有可重试的内容（{state}）",
+        "Run the job again instead.", "可改为再次运行该任务。";
 
     // 2: tasks
     TaskNotFound = "k_sc_ec_200004",
         "task {task} not found", "找不到作业 {task}",
-        "It may have been purged; retention is in Settings.", "它可能已被清理；保留期限见设置。";
+        "It may have been purged: what has ended is kept for a limited time.", "它可能已被清理：已结束的内容只保留一段时间。";
     TaskIllegal = "k_sc_ec_200005",
         "task {task} is {state}; that cannot be done to it now", "作业 {task} 处于 {state}，当前不能执行该操作",
         "Look at its state again.", "请重新查看其状态。";
@@ -243,7 +246,7 @@ codes! {
         "Restore a copy of the data folder.", "请用备份恢复数据目录。";
     LogUnavailable = "k_sc_ec_500006",
         "the log of task {task} cannot be read: {reason}", "无法读取作业 {task} 的日志：{reason}",
-        "It may have been purged; retention is in Settings.", "它可能已被清理；保留期限见设置。";
+        "It may have been purged: what has ended is kept for a limited time.", "它可能已被清理：已结束的内容只保留一段时间。";
 
     // 6: coordination
     NotLeading = "k_sc_ec_600001",

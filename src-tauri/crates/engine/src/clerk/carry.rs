@@ -283,7 +283,10 @@ impl Draft<'_> {
 
     async fn retry_instance(&mut self, id: InstanceId) -> Result<()> {
         let instance = self.instance(id).await?;
-        if !matches!(instance.state, InstanceState::Failed | InstanceState::Cancelled) {
+        if matches!(instance.state, InstanceState::Succeeded | InstanceState::Superseded) {
+            return Err(Code::NothingToRetry.fault().with("instance", id).with("state", instance.state).into());
+        }
+        if !instance.state.is_final() {
             let fault = Code::InstanceNotFinal.fault().with("instance", id).with("state", instance.state);
             return Err(fault.into());
         }
@@ -299,7 +302,7 @@ impl Draft<'_> {
             self.done.changed += 1;
         }
         if self.done.changed == 0 {
-            let fault = Code::InstanceFinal.fault().with("instance", id).with("state", instance.state);
+            let fault = Code::NothingToRetry.fault().with("instance", id).with("state", instance.state);
             return Err(fault.into());
         }
         self.done.instances.push(id);

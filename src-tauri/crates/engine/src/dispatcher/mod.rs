@@ -75,7 +75,7 @@ impl Dispatcher {
         }
     }
 
-    fn tell(&self, offer: &Offer, task: &Task, instance: &Instance, spec: &JobSpec) {
+    fn tell(&self, offer: &Offer, task: &Task, instance: &Instance, spec: &JobSpec, now: Timestamp) {
         let parameters = instance
             .parameters
             .clone()
@@ -92,7 +92,7 @@ impl Dispatcher {
             version: task.version,
             origin: instance.origin,
             tenant: spec.tenant.clone(),
-            run_timeout_ms: task.limits.run_timeout_ms,
+            deadline: task.limits.run_timeout_ms.map(|timeout| now.plus_millis(timeout)),
             kill_on_overrun: task.limits.kill_on_overrun,
             sequence_after: task.sequence,
         };
@@ -172,7 +172,7 @@ impl Officer for Dispatcher {
                 did += 1;
                 let offer = &offers[place];
                 self.shared.roster.holds(&offer.executor, step.task().id, false);
-                self.tell(offer, step.task(), instance, &spec);
+                self.tell(offer, step.task(), instance, &spec, now);
             }
         }
         if did > 0 {
