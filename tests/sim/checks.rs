@@ -170,8 +170,8 @@ impl JobLedger<'_> {
         let (Some(first), Some(last)) = (spans.first(), spans.last()) else { return };
         let saved_at = self.versions.first().map_or(Timestamp::EPOCH, |version| version.saved_at);
         let purged_through = self.purged_through();
-        if purged_through.is_some_and(|mark| first.from < mark) {
-            self.complain(format!("the first span begins at {}, before the purge mark", first.from));
+        if purged_through.is_some_and(|mark| first.to <= mark) {
+            self.complain(format!("the first span ends at {}, before the purge mark", first.to));
         }
         if first.from > saved_at.max(purged_through.unwrap_or(saved_at)) {
             self.complain(format!("the first span begins at {}, after it was saved at {saved_at}", first.from));
@@ -275,7 +275,7 @@ impl JobLedger<'_> {
                 let overtaken_at = known[index + 1..].iter().map(|later| later.saved_at).min();
                 let holds_until = overtaken_at.unwrap_or(Timestamp::MAX).plus_millis(-1);
                 let later_by = self.place_in_spread(version);
-                let from = span.from.plus_seconds(-later_by);
+                let from = self.purged_through().map_or(span.from, |mark| mark.max(span.from)).plus_seconds(-later_by);
                 let to = span.to.plus_seconds(-later_by).min(holds_until);
                 let spec = &version.spec;
                 let fate = |time: Timestamp, skipped| Fate { due: time.plus_seconds(later_by), skipped };

@@ -21,8 +21,8 @@ use campanile_model::task::{ExecutorRef, Incident, Step, StoredTask, Task, TaskS
 use campanile_model::{AlarmId, InstanceId, JobId, Lane, RequestId, TaskId, Timestamp};
 use campanile_store::{
     AlarmStore, Assignment, CarriedOut, Change, HistoryEntry, IncidentMark, InstanceStore, JobStore, LaneDepth, Launch,
-    Launched, Lead, LeaseRow, LeaseStore, LedgerExtract, MadeInstance, Purge, Purged, RequestStore, Result,
-    SettingStore, StoreError, Taken, TaskStore, UpkeepStore, Wanted,
+    Launched, Lead, LeaseRow, LeaseStore, LedgerExtract, MadeInstance, OMISSIONS_OUTLIVE, Purge, Purged, RequestStore,
+    Result, SettingStore, StoreError, Taken, TaskStore, UpkeepStore, Wanted,
 };
 use serde_json::Value;
 
@@ -71,8 +71,6 @@ pub struct JobRow {
     pub removed: bool,
     /// Instances of the schedule due up to here may be gone …
     pub purged_through: Option<Timestamp>,
-    /// … and omissions planned up to here.
-    pub omissions_purged_through: Option<Timestamp>,
 }
 
 /// A row with its place in the order of writing.
@@ -393,8 +391,7 @@ impl Stored {
         };
         self.versions.insert((job.id, job.version), version);
         let purged_through = stored.and_then(|row| row.purged_through);
-        let omissions_purged_through = stored.and_then(|row| row.omissions_purged_through);
-        let row = JobRow { job: next, removed: false, purged_through, omissions_purged_through };
+        let row = JobRow { job: next, removed: false, purged_through };
         self.jobs.insert(job.id, row);
         Taken::Done
     }
@@ -454,31 +451,14 @@ impl Stored {
             return;
         }
         row.purged_through = Some(gone.row.due);
-        row.omissions_purged_through = row.omissions_purged_through.max(Some(gone.row.due.min(gone.row.planned)));
         self.begin_ledger_anew(gone.row.job);
     }
 
-    /// What lies before the marks goes; the span that a mark falls into begins there, and counts what is left of it.
+    /// What lies wholly before the mark goes; omissions, which are known by planned times, a good while later.
     fn begin_ledger_anew(&mut self, job: JobId) {
-        let Some(row) = self.jobs.get(&job) else { return };
-        let (Some(mark), Some(omission_mark)) = (row.purged_through, row.omissions_purged_through) else { return };
-        let omissions = self.omissions.entry(job).or_default();
-        omissions.retain(|omission| omission.to > omission_mark);
-        let Some(spans) = self.spans.get_mut(&job) else { return };
-        spans.retain(|span| span.to > mark);
-        let not_made_later: u32 = spans.iter().skip(1).map(|span| span.not_made).sum();
-        let Some(first) = spans.first_mut().filter(|first| first.from < mark) else { return };
-        let left = self.instances.values().filter(|instance| {
-            let instance = &instance.row;
-            let of_schedule = matches!(instance.origin, Origin::Schedule | Origin::Added);
-            instance.job == job && of_schedule && mark < instance.due && instance.due <= first.to
-        });
-        first.made = u32::try_from(left.count()).unwrap_or(u32::MAX);
-        // One run of omissions may reach into the spans that follow.
-        let omitted: u32 = omissions.iter().map(|left| left.count).sum();
-        first.not_made = omitted.saturating_sub(not_made_later);
-        first.planned = first.made + first.not_made;
-        first.from = mark;
+        let Some(mark) = self.jobs.get(&job).and_then(|row| row.purged_through) else { return };
+        self.spans.entry(job).or_default().retain(|span| span.to > mark);
+        self.omissions.entry(job).or_default().retain(|omission| omission.to > mark - OMISSIONS_OUTLIVE);
     }
 
     /// Final instances that may go, those that ended first before the others.
@@ -552,6 +532,7 @@ impl Stored {
             .collect();
         made.sort_by_key(|instance| instance.due);
         LedgerExtract {
+            purged_through: mark,
             spans: self.spans.get(&job).cloned().unwrap_or_default(),
             made,
             omissions: self.omissions.get(&job).cloned().unwrap_or_default(),

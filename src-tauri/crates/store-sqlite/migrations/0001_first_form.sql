@@ -27,7 +27,6 @@ CREATE TABLE jobs (
     removed       INTEGER NOT NULL DEFAULT 0,
     made_through  INTEGER,          -- the latest planned time that became an instance
     purge_mark    INTEGER,          -- the ledger begins here: a due time
-    omission_mark INTEGER,          -- and its omissions here: a planned time
     instances     INTEGER NOT NULL DEFAULT 0 -- how many are kept, so that retention need not count
 ) STRICT;
 CREATE UNIQUE INDEX jobs_by_name ON jobs (name) WHERE removed = 0;

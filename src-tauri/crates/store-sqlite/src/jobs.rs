@@ -99,27 +99,22 @@ impl JobStore for SqliteStore {
 
     async fn ledger_extract(&self, job: JobId) -> Result<LedgerExtract> {
         let mut line = self.snapshot().await?;
-        let marks = line.row(sql("SELECT purge_mark, omission_mark FROM jobs WHERE id = ?").bind(job.blob())).await?;
+        let marks = line.row(sql("SELECT purge_mark FROM jobs WHERE id = ?").bind(job.blob())).await?;
         let Some(marks) = marks else { return Ok(LedgerExtract::default()) };
-        let mark = marks.maybe_int("purge_mark")?.unwrap_or(i64::MIN);
-        let omission_mark = marks.maybe_int("omission_mark")?.unwrap_or(i64::MIN);
+        let mark = marks.maybe_int("purge_mark")?;
         let spans = line.rows(sql("SELECT * FROM ledger_spans WHERE job = ? ORDER BY seq").bind(job.blob())).await?;
         let made = line
             .rows(
                 sql("SELECT id, origin, key, planned, due FROM instances
                      WHERE job = ? AND origin IN ('schedule', 'added') AND due > ? ORDER BY due, seq")
                 .bind(job.blob())
-                .bind(mark),
+                .bind(mark.unwrap_or(i64::MIN)),
             )
             .await?;
-        let omissions = line
-            .rows(
-                sql("SELECT * FROM omissions WHERE job = ? AND to_at > ? ORDER BY from_at, seq")
-                    .bind(job.blob())
-                    .bind(omission_mark),
-            )
-            .await?;
+        let omissions =
+            line.rows(sql("SELECT * FROM omissions WHERE job = ? ORDER BY from_at, seq").bind(job.blob())).await?;
         Ok(LedgerExtract {
+            purged_through: mark.map(Timestamp::from_millis),
             spans: rows::all(&spans, rows::span)?,
             made: rows::all(&made, |row| {
                 Ok(MadeInstance {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use campanile_model::{JobId, TaskId, Timestamp};
-use campanile_store::{Lead, Purge, Purged, Result, UpkeepStore};
+use campanile_store::{Lead, OMISSIONS_OUTLIVE, Purge, Purged, Result, UpkeepStore};
 use serde_json::Value;
 
 use crate::SqliteStore;
@@ -104,10 +104,9 @@ impl Write {
 
     /// Where instances of the schedule go, the ledger of their job begins later.
     async fn move_ledger_marks(&mut self, old: &BTreeSet<i64>) -> Result<()> {
-        // Beside max(), SQLite takes the other columns from the row that has it.
         let marks = self
             .rows(
-                sql("SELECT i.job, max(i.due) AS due, i.planned FROM instances i JOIN jobs j ON j.id = i.job
+                sql("SELECT i.job, max(i.due) AS due FROM instances i JOIN jobs j ON j.id = i.job
                      WHERE i.seq IN (SELECT value FROM json_each(?)) AND i.origin IN ('schedule', 'added')
                          AND (j.purge_mark IS NULL OR i.due > j.purge_mark)
                      GROUP BY i.job")
@@ -115,53 +114,19 @@ impl Write {
             )
             .await?;
         for row in &marks {
-            let (due, planned) = (row.time("due")?, row.time("planned")?);
-            self.move_ledger_mark(row.id("job")?, due, due.min(planned)).await?;
+            self.move_ledger_mark(row.id("job")?, row.time("due")?).await?;
         }
         Ok(())
     }
 
-    /// What lies wholly before the mark goes; the span that the mark falls into begins there, and no longer counts
-    /// what happened before.
-    ///
-    /// Omissions are known by planned times, everything else by due times, and a spread or a move lies between them:
-    /// so omissions have a mark of their own, and how many of them were the span's follows from what is left over
-    /// when the spans that go have taken theirs.
-    async fn move_ledger_mark(&mut self, job: JobId, mark: Timestamp, omission_mark: Timestamp) -> Result<()> {
-        self.execute(
-            sql("UPDATE jobs SET purge_mark = ?2, omission_mark = max(coalesce(omission_mark, ?3), ?3) WHERE id = ?1")
-                .bind(job.blob())
-                .bind(mark.millis())
-                .bind(omission_mark.millis()),
-        )
-        .await?;
-        self.execute(
-            sql("UPDATE ledger_spans AS s SET
-                     made = max(0, made - (SELECT count(*) FROM instances
-                                           WHERE job = s.job AND origin IN ('schedule', 'added')
-                                               AND due > s.from_at AND due <= ?2)),
-                     not_made = max(0, not_made - max(0,
-                         (SELECT coalesce(sum(count), 0) FROM omissions
-                          WHERE job = s.job AND to_at <= ?3)
-                         - (SELECT coalesce(sum(gone.not_made), 0) FROM ledger_spans AS gone
-                            WHERE gone.job = s.job AND gone.to_at <= ?2))),
-                     from_at = ?2
-                 WHERE job = ?1 AND from_at < ?2 AND to_at > ?2")
-            .bind(job.blob())
-            .bind(mark.millis())
-            .bind(omission_mark.millis()),
-        )
-        .await?;
-        self.execute(
-            sql("UPDATE ledger_spans SET planned = made + not_made WHERE job = ? AND from_at = ?")
-                .bind(job.blob())
-                .bind(mark.millis()),
-        )
-        .await?;
+    /// What lies wholly before the mark goes.
+    async fn move_ledger_mark(&mut self, job: JobId, mark: Timestamp) -> Result<()> {
+        self.execute(sql("UPDATE jobs SET purge_mark = ?2 WHERE id = ?1").bind(job.blob()).bind(mark.millis())).await?;
         self.execute(sql("DELETE FROM ledger_spans WHERE job = ? AND to_at <= ?").bind(job.blob()).bind(mark.millis()))
             .await?;
+        let outlived = mark - OMISSIONS_OUTLIVE;
         self.execute(
-            sql("DELETE FROM omissions WHERE job = ? AND to_at <= ?").bind(job.blob()).bind(omission_mark.millis()),
+            sql("DELETE FROM omissions WHERE job = ? AND to_at <= ?").bind(job.blob()).bind(outlived.millis()),
         )
         .await?;
         Ok(())

@@ -21,6 +21,8 @@ pub struct MadeInstance {
 /// What the ledger check reads of one job, from its purge mark on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LedgerExtract {
+    /// The purge mark: instances due up to here may be gone, and a span that began before it tells of some that are.
+    pub purged_through: Option<Timestamp>,
     /// In the order of time.
     pub spans: Vec<LedgerSpan>,
     /// Of origin schedule and added, due after the purge mark, in the order of due time.

@@ -30,7 +30,7 @@ pub use leases::{Lead, LeaseRow, LeaseStore};
 pub use requests::{CarriedOut, Change, RequestStore};
 pub use settings::SettingStore;
 pub use tasks::{LaneDepth, Taken, TaskStore, Wanted};
-pub use upkeep::{Purge, Purged, UpkeepStore};
+pub use upkeep::{OMISSIONS_OUTLIVE, Purge, Purged, UpkeepStore};
 
 /// Everything that the engine needs kept.
 pub trait Store:

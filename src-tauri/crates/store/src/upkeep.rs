@@ -1,5 +1,7 @@
 //! Retention: what is old goes, in small steps.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use campanile_model::{TaskId, Timestamp};
 
@@ -27,11 +29,15 @@ pub struct Purged {
     pub tasks: Vec<TaskId>,
 }
 
+/// Omissions are known by planned times, and the mark is a due time. So far apart may the two lie that an omission can
+/// still be the reason of a time that was due after the mark.
+pub const OMISSIONS_OUTLIVE: Duration = Duration::from_secs(32 * 86_400);
+
 #[async_trait]
 pub trait UpkeepStore: Send + Sync {
-    /// One small step. Where an instance of the schedule goes, the job's purge mark moves to its due time, spans before
-    /// the mark and omissions planned before that instance go with it, and the ledger begins there: a span that the mark
-    /// falls into begins at it and counts only what comes after. Open alarms, unanswered requests and incidents that the
-    /// alerter has not read stay, however old. Nothing to do: all zeros.
+    /// One small step. Where an instance of the schedule goes, the job's purge mark moves to its due time; spans that end
+    /// before the mark go with it, and omissions that end `OMISSIONS_OUTLIVE` before it. The ledger begins at the mark: a
+    /// span that it falls into stays as it is. Open alarms, unanswered requests and incidents that the alerter has not
+    /// read stay, however old. Nothing to do: all zeros.
     async fn purge(&self, lead: &Lead, purge: &Purge) -> Result<Purged>;
 }
