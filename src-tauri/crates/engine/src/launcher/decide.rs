@@ -33,7 +33,8 @@ pub fn decide(facts: &Facts<'_>, mut new_id: impl FnMut() -> InstanceId) -> Laun
     let mut due = timeline.due_between(from, now, MOST_AT_ONCE);
     let after_the_last = timeline.newest().is_some_and(|timing| timing.plan().waits_for_the_last_run());
     if after_the_last
-        && let Some(next) = job.next_due.filter(|next| *next <= now)
+        // One that has been fired through was written by a save that had not seen it come.
+        && let Some(next) = job.next_due.filter(|next| from < *next && *next <= now)
         && !due.iter().any(|(_, occurrence)| occurrence.due == next)
     {
         due.push((job.version, following_run(timeline, next)));
