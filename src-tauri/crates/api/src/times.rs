@@ -6,9 +6,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use campanile_engine::launcher::{self, TimelineError};
 use campanile_model::job::Job;
 use campanile_model::schedule::{CompiledTiming, Cron, RepeatLevel, Schedule, Timing, Zones};
-use campanile_model::timeline::{Timeline, needs_earlier};
+use campanile_model::timeline::Timeline;
 use campanile_model::{Fault, JobId, Timestamp};
 
 use crate::Api;
@@ -50,19 +51,11 @@ impl Api {
         if let Some(timeline) = known {
             return Ok(timeline);
         }
-        let mut chain = vec![job.as_version()];
-        if needs_earlier(&chain[0], job.fired_through) {
-            let mut earlier = self.archive.versions(job.id).await?;
-            earlier.retain(|version| version.version < job.version);
-            earlier.sort_by_key(|version| std::cmp::Reverse(version.version));
-            for version in earlier {
-                if !chain.last().is_some_and(|last| needs_earlier(last, job.fired_through)) {
-                    break;
-                }
-                chain.push(version);
-            }
-        }
-        let timeline = Timeline::new(&chain, &self.zones).ok().map(Arc::new);
+        let timeline = match launcher::timeline(self.store(), job, &self.zones).await {
+            Ok(timeline) => Some(Arc::new(timeline)),
+            Err(TimelineError::Store(error)) => return Err(error.into()),
+            Err(TimelineError::Schedule(_)) => None,
+        };
         let mut timelines = self.times.timelines.lock().unwrap_or_else(PoisonError::into_inner);
         if timelines.len() >= AT_HAND {
             timelines.clear();

@@ -76,3 +76,11 @@ ids! {
     /// Something that a person asked for.
     RequestId,
 }
+
+impl JobId {
+    /// The same for all runs of a job, different from job to job: it chooses a job's place wherever many are spread.
+    pub fn seed(self) -> u64 {
+        let (high, low) = self.0.as_u64_pair();
+        high ^ low
+    }
+}

@@ -94,7 +94,6 @@ impl Timeline {
 impl JobSpec {
     /// What decides this job's times, as saved at `saved_at`.
     pub fn timing(&self, job: JobId, saved_at: Timestamp) -> Timing {
-        let (high, low) = job.uuid().as_u64_pair();
         Timing {
             schedule: self.schedule.clone(),
             exceptions: self.exceptions.clone(),
@@ -102,7 +101,7 @@ impl JobSpec {
             effective_until: self.effective_until,
             spread_seconds: self.spread_seconds,
             saved_at,
-            spread_seed: high ^ low,
+            spread_seed: job.seed(),
         }
     }
 }

@@ -7,13 +7,12 @@ use campanile_model::instance::{Instance, InstanceMove, InstanceState, Origin};
 use campanile_model::job::{Job, Overlap};
 use campanile_model::request::{Answer, Ask, AuditEntry, Done, Hold, Request, SaveJob};
 use campanile_model::task::{StopCause, TaskState};
-use campanile_model::timeline::Timeline;
 use campanile_model::{AlarmId, Code, Fault, InstanceId, JobId, Timestamp, job_check};
 use campanile_store::{CarriedOut, Change, StoreError};
 use serde_json::{Map, Value, json};
 
 use crate::dispatcher::outcome;
-use crate::launcher::{TimelineError, versions_since};
+use crate::launcher::{TimelineError, timeline};
 use crate::monitor::stopping;
 use crate::shared::{HOLD, Holding, Shared};
 
@@ -112,7 +111,7 @@ impl Draft<'_> {
             paused: false,
             last_final_at: None,
         };
-        job.next_due = self.next_due(&job, None).await?;
+        job.next_due = self.next_due(&job).await?;
         self.note(&job.spec.name, None, Some(spec_of(&job)));
         self.done.jobs.push(job.id);
         self.done.changed += 1;
@@ -138,7 +137,7 @@ impl Draft<'_> {
         job.spec = spec;
         job.version = before.version + 1;
         job.saved_at = self.now;
-        job.next_due = self.next_due(&job, Some(&before)).await?;
+        job.next_due = self.next_due(&job).await?;
         self.note(&job.spec.name, Some(spec_of(&before)), Some(spec_of(&job)));
         self.done.changed += 1;
         let seen_version = Some(before.version);
@@ -147,18 +146,12 @@ impl Draft<'_> {
     }
 
     /// When the job in its new form fires next; times of the form before it that have come already still count.
-    async fn next_due(&self, job: &Job, before: Option<&Job>) -> Result<Option<Timestamp>> {
-        let store = self.shared.store.as_ref();
-        let mut versions = vec![job.as_version()];
-        if let Some(before) = before
-            && campanile_model::timeline::needs_earlier(&versions[0], job.fired_through)
-        {
-            versions.extend(versions_since(store, before.as_version(), job.fired_through).await?);
+    async fn next_due(&self, job: &Job) -> Result<Option<Timestamp>> {
+        match timeline(self.shared.store.as_ref(), job, &self.shared.zones).await {
+            Ok(timeline) => Ok(timeline.next_due(job.fired_through)),
+            Err(TimelineError::Store(error)) => Err(error.into()),
+            Err(error @ TimelineError::Schedule(_)) => Err(Code::ScheduleInvalid.fault().with("reason", error).into()),
         }
-        let timeline = Timeline::new(&versions, &self.shared.zones)
-            .map_err(TimelineError::from)
-            .map_err(|error| Code::ScheduleInvalid.fault().with("reason", error))?;
-        Ok(timeline.next_due(job.fired_through))
     }
 
     async fn remove_jobs(&mut self, jobs: &[JobId]) -> Result<()> {

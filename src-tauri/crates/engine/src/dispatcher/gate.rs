@@ -21,8 +21,7 @@ pub fn is_released(task: &Task, released_at: Timestamp, now: Timestamp) -> bool 
     if task.ready_at.is_some_and(|ready_at| ready_at >= released_at) {
         return true;
     }
-    let (high, low) = task.job.uuid().as_u64_pair();
-    let place = Duration::from_millis((high ^ low) % RELEASED_OVER_MS);
+    let place = Duration::from_millis(task.job.seed() % RELEASED_OVER_MS);
     now >= released_at + place
 }
 

@@ -275,8 +275,7 @@ fn following_run(timeline: &Timeline, due: Timestamp) -> Occurrence {
 fn released_at(facts: &Facts<'_>, due: Timestamp) -> Timestamp {
     let period = facts.timeline.next_due(due).map_or(RELEASED_OVER_MS, |next| next.millis() - due.millis());
     let window = period.clamp(1, RELEASED_OVER_MS);
-    let (high, low) = facts.job.id.uuid().as_u64_pair();
-    let place = (high ^ low) % window.unsigned_abs();
+    let place = facts.job.id.seed() % window.unsigned_abs();
     facts.now.plus_millis(i64::try_from(place).unwrap_or(0))
 }
 
