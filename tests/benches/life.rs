@@ -7,10 +7,10 @@
 use std::time::Instant;
 
 use campanile_engine::dispatcher::outcome;
-use campanile_model::Timestamp;
 use campanile_model::ledger::LedgerSpan;
-use campanile_model::schedule::{Schedule, Zones};
+use campanile_model::schedule::Schedule;
 use campanile_model::task::{Illegal, Step, Task};
+use campanile_model::{Almanac, Timestamp};
 use campanile_store::conformance::fixtures::{self, at};
 use campanile_store::{Assignment, Change, InstanceStore, Launch, Lead, Taken, TaskStore, Wanted};
 use campanile_store_sqlite::SqliteStore;
@@ -31,7 +31,7 @@ fn main() -> anyhow::Result<()> {
 }
 
 fn next_times() -> anyhow::Result<()> {
-    let zones = Zones::bundled();
+    let almanac = Almanac::bundled();
     let rounds = scaled(1_000_000) as u32;
     let kinds = [
         ("cron */5", json!({"kind": "cron", "expression": "*/5 * * * *", "timeZone": "Asia/Shanghai"})),
@@ -45,7 +45,7 @@ fn next_times() -> anyhow::Result<()> {
     ];
     for (name, document) in kinds {
         let schedule: Schedule = serde_json::from_value(document)?;
-        let plan = schedule.plan(&zones, Timestamp::EPOCH)?;
+        let plan = schedule.plan(&almanac, Timestamp::EPOCH)?;
         let mut time = at(0);
         let mut sum = 0_i64;
         let start = Instant::now();

@@ -18,7 +18,7 @@ use crate::executor::{Deed, Entry};
 use crate::link::brief_attempt;
 use crate::memory_store::Stored;
 use crate::planned::planned;
-use crate::world::zones;
+use crate::world::almanac;
 
 /// Which promise was broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -306,7 +306,7 @@ impl JobLedger<'_> {
         let made = self.stored.instances.values().map(|placed| &placed.row).find(|instance| {
             instance.job == self.job && instance.version == version.version && instance.origin == Origin::Schedule
         });
-        let compiled = version.spec.timing(self.job, version.saved_at).compile(&zones());
+        let compiled = version.spec.timing(self.job, version.saved_at).compile(&almanac());
         let place = match (made, compiled) {
             (Some(made), _) => made.due.since(made.planned).as_secs(),
             (None, Ok(compiled)) => u64::from(compiled.place_in_spread_seconds()),

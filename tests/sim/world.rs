@@ -14,12 +14,12 @@ use campanile_engine::link::Said;
 use campanile_engine::logs::{LogLine, LogPage, Logs};
 use campanile_engine::roster::Roster;
 use campanile_engine::sweeper::RETENTION;
-use campanile_engine::{Desk, Dice, Node, Shared, ledger};
+use campanile_engine::{Desk, Dice, Node, Shared, Shelf, ledger};
 use campanile_model::instance::InstanceState;
 use campanile_model::job::JobSpec;
 use campanile_model::request::{Answer, Ask, Person, Role, SaveJob};
-use campanile_model::schedule::{Schedule, Zones};
-use campanile_model::{Fault, InstanceId, JobId, TaskId, Timestamp};
+use campanile_model::schedule::Schedule;
+use campanile_model::{Almanac, Fault, InstanceId, JobId, TaskId, Timestamp};
 use serde_json::{Value, json};
 
 use crate::checks::{self, Promise, Violation};
@@ -113,7 +113,6 @@ struct World {
     hands: Hands,
     store: MemoryStore,
     network: Network,
-    zones: Arc<Zones>,
     diary: Diary,
     nodes: Vec<NodePlace>,
     executors: Vec<ExecutorPlace>,
@@ -229,7 +228,6 @@ impl World {
             hands: hands.clone(),
             store,
             network,
-            zones: zones(),
             diary,
             nodes,
             executors,
@@ -313,9 +311,9 @@ impl World {
     /// The check that the product itself makes must find nothing either.
     fn ask_the_ledger(&self, runtime: &mut Runtime) -> Result<Vec<Violation>, Vec<Violation>> {
         let told = Arc::new(Mutex::new(None));
-        let (store, zones, answer) = (self.store.clone(), self.zones.clone(), told.clone());
+        let (store, answer) = (self.store.clone(), told.clone());
         self.hands.spawn("ledger", async move {
-            *locked(&answer) = Some(ledger::check_all(&store, &zones).await);
+            *locked(&answer) = Some(ledger::check_all(&store, &almanac()).await);
         });
         self.pass_time(runtime, self.hands.now() + 1)?;
         let report = locked(&told).take().expect("the store answers at once").expect("the store has no faults");
@@ -379,7 +377,7 @@ impl World {
             link,
             logs: Arc::new(NoLogs),
             events: Arc::default(),
-            zones: self.zones.clone(),
+            shelf: Arc::new(Shelf::new(almanac())),
             roster: Roster::default(),
             trouble: Mutex::new(None),
         }
@@ -722,10 +720,10 @@ fn brief_ask(ask: &Ask) -> String {
     }
 }
 
-/// Bundled zone data is the same for all worlds.
-pub fn zones() -> Arc<Zones> {
-    static ZONES: std::sync::OnceLock<Arc<Zones>> = std::sync::OnceLock::new();
-    ZONES.get_or_init(|| Arc::new(Zones::bundled())).clone()
+/// What the program carries is the same for all worlds.
+pub fn almanac() -> Almanac {
+    static ALMANAC: std::sync::OnceLock<Almanac> = std::sync::OnceLock::new();
+    ALMANAC.get_or_init(Almanac::bundled).clone()
 }
 
 /// A job of any kind that works, with policies of any kind.

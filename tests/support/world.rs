@@ -10,14 +10,13 @@ use std::time::Duration;
 use campanile_coord::Bell;
 use campanile_engine::events::Events;
 use campanile_engine::roster::Roster;
-use campanile_engine::{Clock as _, Desk, Dice, ENGINE_LEASE, Node, Shared, Standing, ledger};
+use campanile_engine::{Clock as _, Desk, Dice, ENGINE_LEASE, Node, Shared, Shelf, Standing, ledger};
 use campanile_model::alarm::{Alarm, AlarmRule};
 use campanile_model::instance::{Instance, InstanceState, Omission};
 use campanile_model::job::{Job, JobSpec};
 use campanile_model::request::{Answer, Ask, AuditEntry, Done, Person, Request, Role, SaveJob};
-use campanile_model::schedule::Zones;
 use campanile_model::task::{Task, TaskState};
-use campanile_model::{AlarmId, Fault, InstanceId, JobId, Timestamp};
+use campanile_model::{AlarmId, Almanac, Fault, InstanceId, JobId, Timestamp};
 use campanile_store::{
     AlarmStore as _, Archive as _, HistoryEntry, InstanceFilter, JobStore as _, LeaseStore as _, RequestStore as _,
     Store, TaskStore as _,
@@ -81,7 +80,7 @@ impl Program {
             link: ear.clone(),
             logs: world.logs.clone(),
             events: events.clone(),
-            zones: world.zones.clone(),
+            shelf: Arc::new(Shelf::new(world.almanac.clone())),
             roster: Roster::default(),
             trouble: Mutex::default(),
         }));
@@ -141,7 +140,7 @@ struct Sky {
     folder: tempfile::TempDir,
     clock: ManualClock,
     pulse: Arc<Pulse>,
-    zones: Arc<Zones>,
+    almanac: Almanac,
     logs: Arc<MemoryLogs>,
 }
 
@@ -172,7 +171,7 @@ impl World {
             folder: tempfile::tempdir().expect("a folder"),
             clock: ManualClock::new(start, pulse.clone()),
             pulse,
-            zones: Arc::new(Zones::bundled()),
+            almanac: Almanac::bundled(),
             logs: Arc::default(),
         };
         let mut world = World { sky, programs: Vec::new(), executors: Vec::new(), begun: Arc::default(), lives: 0 };
@@ -565,7 +564,7 @@ impl World {
     // The end.
 
     pub async fn checks_the_ledger(&self) {
-        let report = ledger::check_all(self.store(), &self.sky.zones).await.expect("a ledger");
+        let report = ledger::check_all(self.store(), &self.sky.almanac).await.expect("a ledger");
         assert_eq!(report.findings, Vec::new(), "the ledger is not clean");
     }
 

@@ -51,7 +51,7 @@ impl Api {
 
     pub(crate) async fn ledger(&self, _: Nothing, cx: &CallContext) -> Result<LedgerView, Fault> {
         let told = self.told(cx)?;
-        let report = ledger::check_all(self.store(), &self.zones).await?;
+        let report = ledger::check_all(self.store(), &self.almanac()).await?;
         let jobs: Vec<JobId> = report.findings.iter().map(|finding| finding.job).collect();
         let names = self.names(&jobs).await?;
         let findings = report.findings.into_iter().map(|finding| LedgerFindingView {

@@ -95,7 +95,7 @@ impl Api {
             if day.end > now {
                 self.paint_future(&day, &jobs, now, &told, cx, &mut held).await?;
             }
-            view.put(&day, now, held, &jobs, &told, |job| job.spec.schedule.words(&self.zones));
+            view.put(&day, now, held, &jobs, &told, |job| job.spec.schedule.words(&self.almanac()));
         }
         view.entries.sort_by(|one, other| (one.due.ms, &one.name).cmp(&(other.due.ms, &other.name)));
         Ok(view)
@@ -190,7 +190,7 @@ impl Api {
             state: Some(instance.state),
             origin: instance.origin,
             hue: hue(instance.job),
-            words: job.map(|job| job.spec.schedule.words(&self.zones)).unwrap_or_default(),
+            words: job.map(|job| job.spec.schedule.words(&self.almanac())).unwrap_or_default(),
             reason: instance.reason,
             can_move: Allowed::no(has_run(instance.state)),
         });
@@ -227,7 +227,7 @@ impl Api {
             match coming {
                 Some(coming) if coming.is_empty() => {}
                 Some(coming) => {
-                    let words = job.spec.schedule.words(&self.zones);
+                    let words = job.spec.schedule.words(&self.almanac());
                     let entries = coming.into_iter().map(|(version, occurrence)| {
                         self.future_entry(day, job, version, &occurrence, &words, &timeline, told, cx)
                     });
@@ -333,7 +333,7 @@ impl Api {
                 collisions: collisions.clone(),
                 spec: None,
             };
-            match moved(&timing, ask.planned, to, scope, &self.zones, now) {
+            match moved(&timing, ask.planned, to, scope, &self.almanac(), now) {
                 Ok(moved) => RescheduleChoice {
                     words: Some(moved.words),
                     before: moved.before.iter().map(|run| told.moment(run.due)).collect(),
@@ -372,7 +372,7 @@ impl Api {
                 spec.schedule = schedule;
                 spec.effective_from = Some(effective_from.max(spec.effective_from.unwrap_or(effective_from)));
                 // Those about times that the new schedule does not plan mean nothing any more.
-                let lapsed = spec.timing(job.id, self.now()).compile(&self.zones);
+                let lapsed = spec.timing(job.id, self.now()).compile(&self.almanac());
                 if let Ok(times) = lapsed {
                     spec.exceptions.retain(|exception| !times.lapsed().contains(exception));
                 }

@@ -1,8 +1,8 @@
 //! Whether a job can be saved here and now: the rules of the model, and what only the node knows.
 
 use campanile_model::job::{Job, JobSpec};
-use campanile_model::schedule::{PreviewRun, Schedule, Timing, Zones, preview};
-use campanile_model::{Code, Fault, JobId, Timestamp, Words, job_check};
+use campanile_model::schedule::{PreviewRun, Schedule, Timing, preview};
+use campanile_model::{Almanac, Code, Fault, JobId, Timestamp, Words, job_check};
 use serde_json::{Map, Value};
 
 use crate::moments::Told;
@@ -16,12 +16,12 @@ const PREVIEWED: u32 = 20;
 const MOST_PREVIEWED: u32 = 200;
 
 /// The next runs of a schedule, asked without a node; `zone` is the one that they are told in.
-pub fn preview_alone(ask: Value, zones: &Zones, zone: &str, now: Timestamp) -> Result<PreviewView, Fault> {
-    let zone = zones.get(zone).map_err(|error| job_check::schedule_fault(&error))?;
-    answer_preview(input::read(ask)?, zones, &Told::new(zone), now)
+pub fn preview_alone(ask: Value, almanac: &Almanac, zone: &str, now: Timestamp) -> Result<PreviewView, Fault> {
+    let zone = almanac.zone(zone).map_err(|error| job_check::schedule_fault(&error))?;
+    answer_preview(input::read(ask)?, almanac, &Told::new(zone), now)
 }
 
-fn answer_preview(ask: AskPreview, zones: &Zones, told: &Told, now: Timestamp) -> Result<PreviewView, Fault> {
+fn answer_preview(ask: AskPreview, almanac: &Almanac, told: &Told, now: Timestamp) -> Result<PreviewView, Fault> {
     let count = ask.count.unwrap_or(PREVIEWED);
     if !(1..=MOST_PREVIEWED).contains(&count) {
         let reason = Words::new(
@@ -41,17 +41,17 @@ fn answer_preview(ask: AskPreview, zones: &Zones, told: &Told, now: Timestamp) -
         saved_at: from,
         spread_seed: 0,
     };
-    previewed(&timing, zones, from, count as usize, told)
+    previewed(&timing, almanac, from, count as usize, told)
 }
 
 pub(crate) fn previewed(
     timing: &Timing,
-    zones: &Zones,
+    almanac: &Almanac,
     from: Timestamp,
     count: usize,
     told: &Told,
 ) -> Result<PreviewView, Fault> {
-    let preview = preview(timing, zones, from, count).map_err(|error| job_check::schedule_fault(&error))?;
+    let preview = preview(timing, almanac, from, count).map_err(|error| job_check::schedule_fault(&error))?;
     let row = |run: PreviewRun| PreviewRow {
         planned: run.planned,
         due: told.moment(run.due),
@@ -67,7 +67,7 @@ pub(crate) fn previewed(
 
 impl Api {
     pub(crate) async fn preview(&self, ask: AskPreview, cx: &CallContext) -> Result<PreviewView, Fault> {
-        answer_preview(ask, &self.zones, &self.told(cx)?, self.now())
+        answer_preview(ask, &self.almanac(), &self.told(cx)?, self.now())
     }
 
     pub(crate) async fn check_job(&self, asked: CheckJob, cx: &CallContext) -> Result<JobCheck, Fault> {
@@ -88,18 +88,19 @@ impl Api {
         let (faults, mut warnings) = self.faults_of(&spec, before.as_ref().map(|job| job.id)).await?;
         let now = self.now();
         let id = before.map_or(JobId::from_bytes([0; 16]), |job| job.id);
-        let preview =
-            previewed(&spec.timing(id, now), &self.zones, now, PREVIEWED as usize, &told).ok().map(|mut preview| {
+        let preview = previewed(&spec.timing(id, now), &self.almanac(), now, PREVIEWED as usize, &told).ok().map(
+            |mut preview| {
                 preview.warnings.append(&mut warnings);
                 preview
-            });
+            },
+        );
         Ok(JobCheck { faults, preview })
     }
 
     fn preview_of_draft(&self, draft: &Value, told: &Told) -> Option<PreviewView> {
         let schedule = Schedule::from_document(draft.get("schedule")?).ok()?;
         let now = self.now();
-        previewed(&Timing::plain(schedule, now), &self.zones, now, PREVIEWED as usize, told).ok()
+        previewed(&Timing::plain(schedule, now), &self.almanac(), now, PREVIEWED as usize, told).ok()
     }
 
     /// What keeps it from being saved, and what does not but ought to be known.
@@ -108,7 +109,7 @@ impl Api {
         spec: &JobSpec,
         job: Option<JobId>,
     ) -> Result<(Vec<Fault>, Vec<Words>), Fault> {
-        let mut faults = job_check::check(spec, &self.zones, self.now());
+        let mut faults = job_check::check(spec, &self.almanac(), self.now());
         let mut warnings = Vec::new();
         if let Some(other) = self.store().job_named(&spec.name).await?
             && Some(other.id) != job

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, HashSet};
 use campanile_model::job::JobSpec;
 use campanile_model::job_check::schedule_fault;
 use campanile_model::request::SaveJob;
-use campanile_model::schedule::{Cron, Schedule, Zones};
-use campanile_model::{Code, Fault, Timestamp, Words};
+use campanile_model::schedule::{Cron, Schedule};
+use campanile_model::{Almanac, Code, Fault, Timestamp, Words};
 use serde_json::{Map, Value, json};
 
 use crate::views::*;
@@ -42,9 +42,9 @@ impl Api {
                 }
                 Line::Job(spec) => {
                     reading.jobs += 1;
-                    let plan = spec.schedule.plan(&self.zones, now).ok();
+                    let plan = spec.schedule.plan(&self.almanac(), now).ok();
                     CrontabOutcome::Job {
-                        words: spec.schedule.words(&self.zones),
+                        words: spec.schedule.words(&self.almanac()),
                         command: spec.parameters["command"].as_str().unwrap_or_default().to_owned(),
                         next: plan.and_then(|plan| plan.next_after(now)).map(|next| told.moment(next)),
                         name: spec.name,
@@ -84,7 +84,7 @@ impl Api {
 
     async fn crontab_lines(&self, crontab: &CrontabInput) -> Result<Vec<(String, Line)>, Fault> {
         let zone = self.zone(crontab.zone.as_deref().unwrap_or_default())?;
-        let mut lines = read(&crontab.text, zone.name(), &self.zones, self.now());
+        let mut lines = read(&crontab.text, zone.name(), &self.almanac(), self.now());
         let mut taken: HashSet<String> = HashSet::new();
         for (_, line) in &mut lines {
             let Line::Job(spec) = line else { continue };
@@ -115,7 +115,7 @@ struct Surroundings {
 }
 
 /// Reads a crontab line by line. Names are made from commands and may stand more than once.
-fn read(text: &str, zone: &str, zones: &Zones, now: Timestamp) -> Vec<(String, Line)> {
+fn read(text: &str, zone: &str, almanac: &Almanac, now: Timestamp) -> Vec<(String, Line)> {
     let has_user = has_user_column(text);
     let mut around = Surroundings::default();
     text.lines()
@@ -128,7 +128,7 @@ fn read(text: &str, zone: &str, zones: &Zones, now: Timestamp) -> Vec<(String, L
                 around.set(&name, value);
                 Line::Environment
             } else {
-                match job(line, &around, zone, has_user, zones, now) {
+                match job(line, &around, zone, has_user, almanac, now) {
                     Ok(spec) => Line::Job(Box::new(spec)),
                     Err(fault) => Line::Refused(fault),
                 }
@@ -218,7 +218,7 @@ fn job(
     around: &Surroundings,
     zone: &str,
     has_user: bool,
-    zones: &Zones,
+    almanac: &Almanac,
     now: Timestamp,
 ) -> Result<JobSpec, Fault> {
     if line.starts_with("@reboot") {
@@ -230,7 +230,7 @@ fn job(
     let zone = around.zone.as_deref().unwrap_or(zone);
     let schedule = Schedule::Cron(Cron::unix(expression, zone));
     // A time that cron can express once a year may lie ahead; one that never comes is refused here.
-    schedule.plan(zones, now).map_err(|error| schedule_fault(&error))?;
+    schedule.plan(almanac, now).map_err(|error| schedule_fault(&error))?;
 
     let mut user = None;
     if has_user {
@@ -363,7 +363,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
     fn lines(text: &str) -> Vec<Line> {
-        read(text, "Asia/Shanghai", &Zones::bundled(), NOW).into_iter().map(|(_, line)| line).collect()
+        read(text, "Asia/Shanghai", &Almanac::bundled(), NOW).into_iter().map(|(_, line)| line).collect()
     }
 
     fn only_job(text: &str) -> JobSpec {

@@ -81,7 +81,7 @@ impl Api {
         let spec = job.spec;
         JobRow {
             id: job.id.to_string(),
-            words: spec.schedule.words(&self.zones),
+            words: spec.schedule.words(&self.almanac()),
             kind: spec.schedule.kind().to_owned(),
             name: spec.name,
             description: spec.description,
@@ -124,7 +124,7 @@ impl Api {
     fn next_runs(&self, job: &Job, versions: &[JobVersion], told: &Told) -> Option<PreviewView> {
         let now = self.now();
         let timing = job.spec.timing(job.id, job.saved_at);
-        let mut view = previewed(&timing, &self.zones, now, PREVIEWED, told).ok()?;
+        let mut view = previewed(&timing, &self.almanac(), now, PREVIEWED, told).ok()?;
         let mut until = job.spec.effective_from.unwrap_or(job.saved_at);
         for earlier in versions.iter().filter(|version| version.version < job.version) {
             if until <= now {
@@ -132,7 +132,7 @@ impl Api {
             }
             let mut timing = earlier.spec.timing(job.id, earlier.saved_at);
             timing.effective_until = Some(timing.effective_until.map_or(until, |own| own.min(until)));
-            if let Ok(before) = previewed(&timing, &self.zones, now, PREVIEWED, told) {
+            if let Ok(before) = previewed(&timing, &self.almanac(), now, PREVIEWED, told) {
                 view.runs.extend(before.runs);
             }
             until = until.min(earlier.spec.effective_from.unwrap_or(earlier.saved_at));
@@ -147,7 +147,7 @@ impl Api {
             version: version.version,
             saved_at: told.moment(version.saved_at),
             saved_by: version.saved_by,
-            words: version.spec.schedule.words(&self.zones),
+            words: version.spec.schedule.words(&self.almanac()),
             spec: version.spec,
         }
     }

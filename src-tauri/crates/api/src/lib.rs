@@ -26,12 +26,12 @@ mod window;
 use std::sync::Arc;
 use std::time::Duration;
 
-use campanile_engine::Desk;
 use campanile_engine::events::Events;
 use campanile_engine::logs::Logs;
-use campanile_model::Timestamp;
+use campanile_engine::{Desk, Shelf};
 use campanile_model::request::{Ask, Done, Person, Role};
-use campanile_model::schedule::{Zone, Zones};
+use campanile_model::schedule::Zone;
+use campanile_model::{Almanac, Timestamp};
 use campanile_store::{Archive, Store};
 use serde::{Deserialize, Serialize};
 
@@ -96,7 +96,7 @@ pub struct Api {
     archive: Arc<dyn Archive>,
     logs: Arc<dyn Logs>,
     events: Arc<Events>,
-    zones: Arc<Zones>,
+    shelf: Arc<Shelf>,
     node: Arc<dyn Node>,
     connections: Arc<dyn Connections>,
     about: About,
@@ -109,7 +109,7 @@ pub struct Below {
     pub archive: Arc<dyn Archive>,
     pub logs: Arc<dyn Logs>,
     pub events: Arc<Events>,
-    pub zones: Arc<Zones>,
+    pub shelf: Arc<Shelf>,
     pub node: Arc<dyn Node>,
     pub connections: Arc<dyn Connections>,
     pub about: About,
@@ -117,12 +117,17 @@ pub struct Below {
 
 impl Api {
     pub fn new(below: Below) -> Api {
-        let Below { desk, archive, logs, events, zones, node, connections, about } = below;
-        Api { desk, archive, logs, events, zones, node, connections, about, times: Times::default() }
+        let Below { desk, archive, logs, events, shelf, node, connections, about } = below;
+        Api { desk, archive, logs, events, shelf, node, connections, about, times: Times::default() }
     }
 
     fn now(&self) -> Timestamp {
         self.desk.clock.now()
+    }
+
+    /// By which times are planned just now.
+    fn almanac(&self) -> Arc<Almanac> {
+        self.shelf.almanac()
     }
 
     fn store(&self) -> &dyn Store {
@@ -131,7 +136,7 @@ impl Api {
 
     fn zone(&self, name: &str) -> Result<Zone, Fault> {
         let name = if name.is_empty() || name == "local" { &self.about.zone } else { name };
-        self.zones.get(name).map_err(|_| Code::UnknownZone.fault().with("zone", name))
+        self.almanac().zone(name).map_err(|_| Code::UnknownZone.fault().with("zone", name))
     }
 
     fn told(&self, cx: &CallContext) -> Result<Told, Fault> {

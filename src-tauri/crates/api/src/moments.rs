@@ -154,12 +154,12 @@ pub(crate) fn weekday(day: i64) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use campanile_model::schedule::Zones;
+    use campanile_model::Almanac;
 
     use super::*;
 
     fn told(zone: &str) -> Told {
-        Told::new(Zones::bundled().get(zone).expect("a zone"))
+        Told::new(Almanac::bundled().zone(zone).expect("a zone"))
     }
 
     fn at(text: &str) -> Timestamp {

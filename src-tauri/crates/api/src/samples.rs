@@ -83,8 +83,8 @@ fn samples(zone: &str, nine: Timestamp, health: Option<&str>) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
+    use campanile_model::Almanac;
     use campanile_model::job_check;
-    use campanile_model::schedule::Zones;
 
     use super::*;
 
@@ -94,7 +94,7 @@ mod tests {
         for zone in ["Asia/Shanghai", "Europe/Berlin", "UTC", "America/New_York"] {
             for document in samples(zone, now.plus_seconds(-86_400), Some("http://127.0.0.1:4000/health")) {
                 let spec = input::read_spec(&document).expect("a job");
-                assert_eq!(job_check::check(&spec, &Zones::bundled(), now), [], "{}", spec.name);
+                assert_eq!(job_check::check(&spec, &Almanac::bundled(), now), [], "{}", spec.name);
             }
         }
     }

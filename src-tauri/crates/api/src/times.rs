@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use campanile_engine::launcher::{self, TimelineError};
 use campanile_model::job::Job;
-use campanile_model::schedule::{CompiledTiming, Cron, RepeatLevel, Schedule, Timing, Zones};
+use campanile_model::schedule::{CompiledTiming, Cron, RepeatLevel, Schedule, Timing};
 use campanile_model::timeline::Timeline;
-use campanile_model::{Fault, JobId, Timestamp};
+use campanile_model::{Almanac, Fault, JobId, Timestamp};
 
 use crate::Api;
 use crate::moments::{DAY, HOUR, MINUTE, Told};
@@ -51,7 +51,7 @@ impl Api {
         if let Some(timeline) = known {
             return Ok(timeline);
         }
-        let timeline = match launcher::timeline(self.store(), job, &self.zones).await {
+        let timeline = match launcher::timeline(self.store(), job, &self.almanac()).await {
             Ok(timeline) => Some(Arc::new(timeline)),
             Err(TimelineError::Store(error)) => return Err(error.into()),
             Err(TimelineError::Schedule(_)) => None,
@@ -78,7 +78,7 @@ impl Api {
         // Where the clocks do not change, a wall-clock time is one addition.
         let offset = told.offset_throughout(from, until);
         let shape = match &job.spec.schedule {
-            Schedule::Cron(cron) => self.times.shape(cron, &self.zones, from),
+            Schedule::Cron(cron) => self.times.shape(cron, &self.almanac(), from),
             _ => None,
         };
         let shape = shape.and_then(|shape| {
@@ -157,12 +157,12 @@ fn probe(from: Timestamp, until: Timestamp, due: impl Fn(Timestamp, Timestamp, u
 }
 
 impl Times {
-    fn shape(&self, cron: &Cron, zones: &Zones, near: Timestamp) -> Option<Arc<Shape>> {
+    fn shape(&self, cron: &Cron, almanac: &Almanac, near: Timestamp) -> Option<Arc<Shape>> {
         let key = format!("{} {:?} {}", cron.expression, cron.dialect, cron.time_zone);
         if let Some(shape) = self.shapes.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return shape.clone();
         }
-        let shape = shape_of(cron, zones, near).map(Arc::new);
+        let shape = shape_of(cron, almanac, near).map(Arc::new);
         let mut shapes = self.shapes.lock().unwrap_or_else(PoisonError::into_inner);
         if shapes.len() >= AT_HAND {
             shapes.clear();
@@ -172,9 +172,9 @@ impl Times {
     }
 }
 
-fn shape_of(cron: &Cron, zones: &Zones, near: Timestamp) -> Option<Shape> {
-    let told = Told::new(zones.get(&cron.time_zone).ok()?);
-    let timing: CompiledTiming = Timing::plain(Schedule::Cron(cron.clone()), near).compile(zones).ok()?;
+fn shape_of(cron: &Cron, almanac: &Almanac, near: Timestamp) -> Option<Shape> {
+    let told = Told::new(almanac.zone(&cron.time_zone).ok()?);
+    let timing: CompiledTiming = Timing::plain(Schedule::Cron(cron.clone()), near).compile(almanac).ok()?;
     let mut first = timing.plan().next_after(near.plus_millis(DAY))?;
     loop {
         let day = told.day(first);
@@ -201,12 +201,12 @@ mod tests {
 
     #[test]
     fn the_shape_of_a_day_counts_what_a_walk_through_the_day_counts() {
-        let zones = Zones::bundled();
+        let almanac = Almanac::bundled();
         let near: Timestamp = "2026-11-16T00:00:00Z".parse().expect("a time");
         for expression in ["* * * * *", "*/7 9-17 * * 1-5", "0,30 * * * *", "5 0-6/2 1 * *"] {
             let cron = Cron::unix(expression, "Europe/Berlin");
-            let shape = shape_of(&cron, &zones, near).expect("it fires");
-            let timing = Timing::plain(Schedule::Cron(cron), near).compile(&zones).expect("a schedule");
+            let shape = shape_of(&cron, &almanac, near).expect("it fires");
+            let timing = Timing::plain(Schedule::Cron(cron), near).compile(&almanac).expect("a schedule");
             let first = timing.plan().next_after(near.plus_millis(DAY)).expect("it fires");
             let begins = shape.told.day_start(shape.told.day(first));
             let walked = timing.due_between(begins.plus_millis(-1), begins.plus_millis(DAY - 1), usize::MAX).len();
@@ -214,7 +214,7 @@ mod tests {
         }
         let seconds =
             Cron { dialect: Some(campanile_model::schedule::Dialect::Seconds), ..Cron::unix("*/10 * 8 * * *", "UTC") };
-        let shape = shape_of(&seconds, &zones, near).expect("it fires");
+        let shape = shape_of(&seconds, &almanac, near).expect("it fires");
         assert_eq!(shape.quarters[32..36], [90; 4]);
         assert_eq!(shape.quarters.iter().sum::<u32>(), 360);
     }

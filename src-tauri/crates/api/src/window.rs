@@ -16,14 +16,14 @@ const MOST_COUNTED: usize = 500;
 
 impl Api {
     pub(crate) async fn bootstrap(&self, _: Nothing, cx: &CallContext) -> Result<Bootstrap, Fault> {
-        let mut zones = self.zones.names();
+        let mut zones = self.almanac().zones().names();
         zones.sort();
         let own = |key: &str| key == HOLD || key.starts_with(CONNECTION_SETTING);
         let settings = self.store().settings().await?.into_iter().filter(|(key, _)| !own(key)).collect();
         Ok(Bootstrap {
             now: self.now(),
             version: self.about.version.clone(),
-            zone_data: self.zones.version().to_owned(),
+            zone_data: self.almanac().version().to_owned(),
             connection: "local".to_owned(),
             data_folder: self.about.data_folder.clone(),
             person: cx.who.clone(),

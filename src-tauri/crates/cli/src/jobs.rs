@@ -1,8 +1,7 @@
 //! Jobs: what is to be run, when, and as documents.
 
 use campanile_api::views::*;
-use campanile_model::schedule::Zones;
-use campanile_model::{Code, Fault, Timestamp, Words};
+use campanile_model::{Almanac, Code, Fault, Timestamp, Words};
 use serde_json::{Value, json};
 
 use crate::Answer;
@@ -88,11 +87,11 @@ pub fn preview_alone(
         let reason = Words::new(format!("the schedule is no JSON: {error}"), format!("调度不是有效的 JSON：{error}"));
         Code::BadRequest.fault().with_words("reason", &reason).at("schedule")
     })?;
-    let zones = Zones::bundled();
-    let zone = zone.map_or_else(|| campanile_host::machine_zone(&zones), str::to_owned);
+    let almanac = Almanac::bundled();
+    let zone = zone.map_or_else(|| campanile_host::machine_zone(almanac.zones()), str::to_owned);
     let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let ask = json!({"spec": {"schedule": schedule}, "from": time(preview.from.as_deref())?, "count": preview.count});
-    let view = campanile_api::preview_alone(ask, &zones, &zone, Timestamp::EPOCH + since_epoch)?;
+    let view = campanile_api::preview_alone(ask, &almanac, &zone, Timestamp::EPOCH + since_epoch)?;
     match json {
         true => write(&format!("{:#}\n", serde_json::to_value(&view).unwrap_or_default())),
         false => write(&runs(&view, lang)),

@@ -6,9 +6,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use campanile_model::instance::Origin;
 use campanile_model::job::JobVersion;
-use campanile_model::schedule::{OccurrenceOrigin, Zones};
+use campanile_model::schedule::OccurrenceOrigin;
 use campanile_model::timeline::Timeline;
-use campanile_model::{JobId, Timestamp, Words};
+use campanile_model::{Almanac, JobId, Timestamp, Words};
 use campanile_store::{JobStore, LedgerExtract, StoreError};
 
 use crate::launcher::versions_since;
@@ -35,7 +35,7 @@ pub struct LedgerReport {
 const REPLAYED_AT_ONCE: usize = 100_000;
 
 /// Checks all jobs there are.
-pub async fn check_all(store: &(impl JobStore + ?Sized), zones: &Zones) -> Result<LedgerReport, StoreError> {
+pub async fn check_all(store: &(impl JobStore + ?Sized), almanac: &Almanac) -> Result<LedgerReport, StoreError> {
     let mut report = LedgerReport::default();
     let mut after = None;
     loop {
@@ -57,7 +57,7 @@ pub async fn check_all(store: &(impl JobStore + ?Sized), zones: &Zones) -> Resul
                     }
                 }
             }
-            check(job.id, &extract, &lineages, zones, &mut report);
+            check(job.id, &extract, &lineages, almanac, &mut report);
         }
     }
 }
@@ -67,7 +67,7 @@ pub fn check(
     job: JobId,
     extract: &LedgerExtract,
     lineages: &HashMap<u32, Vec<JobVersion>>,
-    zones: &Zones,
+    almanac: &Almanac,
     report: &mut LedgerReport,
 ) {
     report.jobs += 1;
@@ -123,7 +123,7 @@ pub fn check(
             );
             continue;
         };
-        let timeline = match Timeline::new(versions, zones) {
+        let timeline = match Timeline::new(versions, almanac) {
             Ok(timeline) => timeline,
             Err(error) => {
                 find(
@@ -136,7 +136,7 @@ pub fn check(
         };
         // The times of a fixed delay follow from what happened, and zone data may have changed since.
         let replayable = timeline.newest().is_none_or(|timing| !timing.plan().waits_for_the_last_run())
-            && span.zone_data == zones.version();
+            && span.zone_data == almanac.version();
         if !replayable {
             continue;
         }

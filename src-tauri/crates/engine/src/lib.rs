@@ -21,6 +21,7 @@ pub mod officer;
 pub mod progress;
 pub mod roster;
 mod shared;
+mod shelf;
 mod specs;
 pub mod sweeper;
 
@@ -29,3 +30,4 @@ pub use desk::Desk;
 pub use dice::Dice;
 pub use node::{ENGINE_LEASE, LEASE, Node, Standing};
 pub use shared::{HOLD, Holding, Shared, read_hold};
+pub use shelf::Shelf;

@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use campanile_coord::Coord;
 use campanile_model::request::Hold;
-use campanile_model::schedule::Zones;
 use campanile_model::{Fault, Timestamp};
 use campanile_store::{SettingStore, Store, StoreError};
 use serde::{Deserialize, Serialize};
@@ -13,6 +12,7 @@ use crate::events::Events;
 use crate::link::Link;
 use crate::logs::Logs;
 use crate::roster::Roster;
+use crate::shelf::Shelf;
 use crate::{Clock, Dice};
 
 /// The setting under which a hold is kept.
@@ -28,7 +28,7 @@ pub struct Shared {
     pub link: Arc<dyn Link>,
     pub logs: Arc<dyn Logs>,
     pub events: Arc<Events>,
-    pub zones: Arc<Zones>,
+    pub shelf: Arc<Shelf>,
     pub roster: Roster,
     /// What keeps the node from working just now, for people to see.
     pub trouble: Mutex<Option<Fault>>,

@@ -23,11 +23,11 @@ use campanile_api::{About, Api, Below, CallContext, Feed};
 use campanile_coord::LocalCoord;
 use campanile_engine::events::Events;
 use campanile_engine::roster::Roster;
-use campanile_engine::{Clock, Desk, Dice, ENGINE_LEASE, Node, Shared, Standing, SystemClock};
+use campanile_engine::{Clock, Desk, Dice, ENGINE_LEASE, Node, Shared, Shelf, Standing, SystemClock};
 use campanile_gateway::Switchboard;
 use campanile_model::request::{Person, Role};
 use campanile_model::schedule::Zones;
-use campanile_model::{Code, Fault};
+use campanile_model::{Almanac, Code, Fault};
 use campanile_processors::ChildLedger;
 use campanile_store::Store;
 use campanile_store_sqlite::SqliteStore;
@@ -90,7 +90,7 @@ impl Host {
         let machine = sysinfo::System::host_name().unwrap_or_else(|_| "localhost".to_owned());
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let dice = Arc::new(Dice::fair());
-        let zones = Arc::new(Zones::bundled());
+        let shelf = Arc::new(Shelf::new(Almanac::bundled()));
         let events = Arc::new(Events::default());
         let coord = Arc::new(LocalCoord::default());
         let logs = Arc::new(FileLogs::new(data.logs()));
@@ -105,7 +105,7 @@ impl Host {
             link: switchboard.clone(),
             logs: logs.clone(),
             events: events.clone(),
-            zones: zones.clone(),
+            shelf: shelf.clone(),
             roster: Roster::default(),
             trouble: std::sync::Mutex::default(),
         }));
@@ -120,13 +120,13 @@ impl Host {
             archive: store.clone(),
             logs,
             events,
-            zones: zones.clone(),
+            shelf: shelf.clone(),
             node: face.clone(),
             connections: Arc::new(connections),
             about: About {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 data_folder: data.root().display().to_string(),
-                zone: machine_zone(&zones),
+                zone: machine_zone(shelf.almanac().zones()),
                 health: health::address(&data),
             },
         }));

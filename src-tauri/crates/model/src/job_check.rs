@@ -9,9 +9,9 @@
 use uuid::Uuid;
 
 use crate::job::{API_VERSION, JobSpec, Mode, Route};
-use crate::schedule::{ScheduleError, Timing, Zones};
+use crate::schedule::{ScheduleError, Timing};
 use crate::timeline::LONGEST_SPREAD_SECONDS;
-use crate::{Code, Fault, Lane, Timestamp, Words};
+use crate::{Almanac, Code, Fault, Lane, Timestamp, Words};
 
 pub const LONGEST_NAME: usize = 128;
 pub const LONGEST_DESCRIPTION: usize = 4000;
@@ -25,7 +25,7 @@ const A_DAY: u32 = 86_400;
 const THIRTY_DAYS: u32 = 30 * A_DAY;
 
 /// Everything that keeps the job from being saved at `saved_at`. Empty: nothing does.
-pub fn check(spec: &JobSpec, zones: &Zones, saved_at: Timestamp) -> Vec<Fault> {
+pub fn check(spec: &JobSpec, almanac: &Almanac, saved_at: Timestamp) -> Vec<Fault> {
     let mut found = Found::default();
 
     if spec.api_version != API_VERSION {
@@ -47,7 +47,7 @@ pub fn check(spec: &JobSpec, zones: &Zones, saved_at: Timestamp) -> Vec<Fault> {
         found.too_long("description", LONGEST_DESCRIPTION);
     }
 
-    found.schedule(spec, zones, saved_at);
+    found.schedule(spec, almanac, saved_at);
 
     found.range("misfire.graceSeconds", spec.misfire.grace_seconds, 0, 7 * A_DAY);
     found.range("misfire.max", spec.misfire.max, 1, 100);
@@ -193,11 +193,11 @@ impl Found {
         }
     }
 
-    fn schedule(&mut self, spec: &JobSpec, zones: &Zones, saved_at: Timestamp) {
+    fn schedule(&mut self, spec: &JobSpec, almanac: &Almanac, saved_at: Timestamp) {
         let mut timing = Timing::plain(spec.schedule.clone(), saved_at);
         timing.effective_from = spec.effective_from;
         timing.effective_until = spec.effective_until;
-        if let Err(error) = timing.compile(zones) {
+        if let Err(error) = timing.compile(almanac) {
             self.faults.push(schedule_fault(&error));
         }
         if spec.exceptions.len() > MOST_EXCEPTIONS {
@@ -230,7 +230,7 @@ mod tests {
             document[key.as_str()] = value.clone();
         }
         let spec: JobSpec = serde_json::from_value(document).expect("a job");
-        check(&spec, &Zones::bundled(), NOW)
+        check(&spec, &Almanac::bundled(), NOW)
             .into_iter()
             .map(|fault| {
                 assert!(!fault.message.zh.is_ascii(), "{fault}");
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn an_unknown_zone_comes_with_a_guess() {
-        let error = Zones::bundled().get("Asia/Beijing").expect_err("there is no such zone");
+        let error = Almanac::bundled().zone("Asia/Beijing").expect_err("there is no such zone");
         let hint = schedule_fault(&error).hint.expect("a guess");
         assert_eq!(hint, Words::new("Did you mean Asia/Shanghai?", "是否指 Asia/Shanghai？"));
     }

@@ -4,6 +4,7 @@
 //! argument, so that every rule can be checked by a table.
 
 pub mod alarm;
+pub mod almanac;
 pub mod connection;
 pub mod error_code;
 pub mod ids;
@@ -20,6 +21,7 @@ pub mod time;
 pub mod timeline;
 pub mod words;
 
+pub use almanac::Almanac;
 pub use error_code::{Code, Fault};
 pub use ids::{AlarmId, InstanceId, JobId, RequestId, TaskId};
 pub use lane::Lane;

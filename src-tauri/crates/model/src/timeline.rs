@@ -4,8 +4,8 @@
 //! there the version before it still holds. Nobody's change loses a time that had come already.
 
 use crate::job::{Job, JobSpec, JobVersion};
-use crate::schedule::{CompiledTiming, Occurrence, ScheduleError, Timing, Zones};
-use crate::{JobId, Timestamp};
+use crate::schedule::{CompiledTiming, Occurrence, ScheduleError, Timing};
+use crate::{Almanac, JobId, Timestamp};
 
 struct Segment {
     version: u32,
@@ -33,7 +33,7 @@ pub fn needs_earlier(version: &JobVersion, through: Timestamp) -> bool {
 
 impl Timeline {
     /// From versions of one job, newest first, as far back as [`needs_earlier`] says.
-    pub fn new(versions: &[JobVersion], zones: &Zones) -> Result<Timeline, ScheduleError> {
+    pub fn new(versions: &[JobVersion], almanac: &Almanac) -> Result<Timeline, ScheduleError> {
         let mut segments = Vec::with_capacity(versions.len());
         let mut until = None;
         for version in versions {
@@ -45,7 +45,7 @@ impl Timeline {
             let starts = holds_from(version);
             let overtaken = timing.effective_until.is_some_and(|until| until <= starts);
             if !overtaken {
-                segments.push(Segment { version: version.version, timing: timing.compile(zones)? });
+                segments.push(Segment { version: version.version, timing: timing.compile(almanac)? });
             }
             until = Some(until.map_or(starts, |until| starts.min(until)));
         }

@@ -77,7 +77,7 @@ impl Draft<'_> {
         let mut names = HashSet::new();
         for save in jobs {
             let spec = &save.spec;
-            if let Some(fault) = job_check::check(spec, &self.shared.zones, self.now).into_iter().next() {
+            if let Some(fault) = job_check::check(spec, &self.shared.shelf.almanac(), self.now).into_iter().next() {
                 return Err(fault.into());
             }
             if !names.insert(spec.name.as_str()) {
@@ -147,7 +147,7 @@ impl Draft<'_> {
 
     /// When the job in its new form fires next; times of the form before it that have come already still count.
     async fn next_due(&self, job: &Job) -> Result<Option<Timestamp>> {
-        match timeline(self.shared.store.as_ref(), job, &self.shared.zones).await {
+        match timeline(self.shared.store.as_ref(), job, &self.shared.shelf.almanac()).await {
             Ok(timeline) => Ok(timeline.next_due(job.fired_through)),
             Err(TimelineError::Store(error)) => Err(error.into()),
             Err(error @ TimelineError::Schedule(_)) => Err(Code::ScheduleInvalid.fault().with("reason", error).into()),

@@ -298,8 +298,7 @@ fn shift_words(timeline: &Timeline, occurrence: &Occurrence) -> Option<Words> {
 #[cfg(test)]
 mod tests {
     use campanile_model::job::JobSpec;
-    use campanile_model::schedule::Zones;
-    use campanile_model::{InstanceId, JobId, Timestamp};
+    use campanile_model::{Almanac, InstanceId, JobId, Timestamp};
     use serde_json::{Value, json};
 
     use super::*;
@@ -335,13 +334,13 @@ mod tests {
     const NOBODY: There = There { unfinished: 0, waiting: 0 };
 
     fn decided(job: &Job, second: f64, there: &There) -> Launch {
-        let zones = Zones::bundled();
-        let timeline = Timeline::new(&[job.as_version()], &zones).expect("a schedule");
+        let almanac = Almanac::bundled();
+        let timeline = Timeline::new(&[job.as_version()], &almanac).expect("a schedule");
         let facts = Facts {
             job,
             timeline: &timeline,
             now: Timestamp::from_millis((second * 1000.0) as i64),
-            zone_data: zones.version(),
+            zone_data: almanac.version(),
             unfinished: there.unfinished,
             waiting: there.waiting,
         };

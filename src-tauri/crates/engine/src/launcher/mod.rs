@@ -16,9 +16,9 @@ use async_trait::async_trait;
 use campanile_coord::Bell;
 use campanile_model::instance::InstanceState;
 use campanile_model::job::{Job, JobVersion};
-use campanile_model::schedule::{ScheduleError, Zones};
+use campanile_model::schedule::ScheduleError;
 use campanile_model::timeline::{Timeline, needs_earlier};
-use campanile_model::{JobId, Timestamp};
+use campanile_model::{Almanac, JobId, Timestamp};
 use campanile_store::{JobStore, Launched, Lead, StoreError};
 use decide::{Facts, decide};
 
@@ -41,23 +41,23 @@ impl Launcher {
         Launcher { shared, lead, timelines: HashMap::new() }
     }
 
-    async fn timeline(&mut self, job: &Job) -> Result<Arc<Timeline>, TimelineError> {
+    async fn timeline(&mut self, job: &Job, almanac: &Almanac) -> Result<Arc<Timeline>, TimelineError> {
         if let Some((version, timeline)) = self.timelines.get(&job.id)
             && *version == job.version
         {
             return Ok(timeline.clone());
         }
-        let timeline = Arc::new(timeline(self.shared.store.as_ref(), job, &self.shared.zones).await?);
+        let timeline = Arc::new(timeline(self.shared.store.as_ref(), job, almanac).await?);
         // What earlier versions planned stays right as time goes on: they plan less and less.
         self.timelines.insert(job.id, (job.version, timeline.clone()));
         Ok(timeline)
     }
 
     /// What jobs of a fixed delay wait for has ended: their next time is known.
-    async fn plan_fixed_delays(&mut self) -> Result<usize, PassError> {
+    async fn plan_fixed_delays(&mut self, almanac: &Almanac) -> Result<usize, PassError> {
         let mut planned = 0;
         for job in self.shared.store.idle_fixed_delay_jobs(BATCH).await? {
-            let next = match self.timeline(&job).await {
+            let next = match self.timeline(&job, almanac).await {
                 Ok(timeline) => following_time(&job, &timeline),
                 Err(TimelineError::Store(error)) => return Err(error.into()),
                 Err(TimelineError::Schedule(_)) => None,
@@ -87,9 +87,13 @@ pub enum TimelineError {
 }
 
 /// A job's times after it last fired.
-pub async fn timeline(store: &(impl JobStore + ?Sized), job: &Job, zones: &Zones) -> Result<Timeline, TimelineError> {
+pub async fn timeline(
+    store: &(impl JobStore + ?Sized),
+    job: &Job,
+    almanac: &Almanac,
+) -> Result<Timeline, TimelineError> {
     let versions = versions_since(store, job.as_version(), job.fired_through).await?;
-    Ok(Timeline::new(&versions, zones)?)
+    Ok(Timeline::new(&versions, almanac)?)
 }
 
 /// The version and those before it that planned times after `through`, newest first.
@@ -123,7 +127,8 @@ impl Officer for Launcher {
     }
 
     async fn pass(&mut self, now: Timestamp) -> Result<Pass, PassError> {
-        let mut did = self.plan_fixed_delays().await?;
+        let almanac = self.shared.shelf.almanac();
+        let mut did = self.plan_fixed_delays(&almanac).await?;
         let due = self.shared.store.due_jobs(now, BATCH).await?;
         let full = due.len() == BATCH;
         let ids: Vec<JobId> = due.iter().map(|job| job.id).collect();
@@ -138,25 +143,18 @@ impl Officer for Launcher {
 
         let mut launches = Vec::with_capacity(due.len());
         for job in &due {
-            let timeline = match self.timeline(job).await {
+            let timeline = match self.timeline(job, &almanac).await {
                 Ok(timeline) => timeline,
                 Err(TimelineError::Store(error)) => return Err(error.into()),
                 Err(TimelineError::Schedule(error)) => {
                     // It was checked when it was saved; only other zone data can have done this.
                     tracing::error!(job = job.spec.name, %error, "the schedule cannot be evaluated any more");
-                    launches.push(decide::give_up(job, now, self.shared.zones.version()));
+                    launches.push(decide::give_up(job, now, almanac.version()));
                     continue;
                 }
             };
             let (all, waiting) = unfinished.get(&job.id).copied().unwrap_or_default();
-            let facts = Facts {
-                job,
-                timeline: &timeline,
-                now,
-                zone_data: self.shared.zones.version(),
-                unfinished: all,
-                waiting,
-            };
+            let facts = Facts { job, timeline: &timeline, now, zone_data: almanac.version(), unfinished: all, waiting };
             launches.push(decide(&facts, || self.shared.dice.instance_id(now)));
         }
         if !launches.is_empty() {

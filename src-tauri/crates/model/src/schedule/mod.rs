@@ -33,7 +33,7 @@ pub use reschedule::{Refusal, Rescheduled, Scope, Upshot, reschedule};
 pub use timing::{CompiledTiming, Exception, Occurrence, OccurrenceOrigin, Shift, Skipped, Timing};
 pub use zone::{DstGap, DstOverlap, Zone, Zones};
 
-use crate::{Timestamp, Words};
+use crate::{Almanac, Timestamp, Words};
 use cron::CronTimes;
 use repeat::{DatedTimes, RepeatPlan, clock_text};
 use zone::{Reading, WallTimes};
@@ -83,13 +83,13 @@ impl Schedule {
     }
 
     /// Checks everything and parses once; what comes back is cheap to ask.
-    pub fn plan(&self, zones: &Zones, saved_at: Timestamp) -> Result<Plan, ScheduleError> {
+    pub fn plan(&self, almanac: &Almanac, saved_at: Timestamp) -> Result<Plan, ScheduleError> {
         let mut last = i64::MAX;
         let times = match self {
             Schedule::Repeat(repeat) => {
                 check_time("startTime", repeat.start_time)?;
                 repeat.end_time.map_or(Ok(()), |end| check_time("endTime", end))?;
-                let (plan, repeat_ends) = repeat.plan(zones)?;
+                let (plan, repeat_ends) = repeat.plan(almanac)?;
                 last = repeat_ends;
                 match plan {
                     RepeatPlan::Elapsed { zone, start, period } => Planned::Elapsed { zone: Some(zone), start, period },
@@ -97,7 +97,7 @@ impl Schedule {
                 }
             }
             Schedule::Cron(cron) => {
-                let zone = zones.get(&cron.time_zone)?;
+                let zone = almanac.zone(&cron.time_zone)?;
                 let (times, reading) = cron.times()?;
                 Planned::Cron { zone, times, reading }
             }
@@ -135,14 +135,14 @@ impl Schedule {
     /// The schedule in a sentence, in both languages.
     ///
     /// A field that is wrong is quoted as it stands: a list of jobs has to show something.
-    pub fn words(&self, zones: &Zones) -> Words {
+    pub fn words(&self, almanac: &Almanac) -> Words {
         match self {
-            Schedule::Repeat(repeat) => match zones.get(&repeat.time_zone) {
+            Schedule::Repeat(repeat) => match almanac.zone(&repeat.time_zone) {
                 Ok(zone) => repeat.words(&zone),
                 Err(unknown) => unknown.words(),
             },
             Schedule::Cron(cron) => {
-                let zone = zones.get(&cron.time_zone).map_or(cron.time_zone.clone(), |zone| zone.name().to_owned());
+                let zone = almanac.zone(&cron.time_zone).map_or(cron.time_zone.clone(), |zone| zone.name().to_owned());
                 match cron.phrase() {
                     Ok(phrase) => Words::new(format!("{} ({zone})", phrase.en), format!("{}（{zone}）", phrase.zh)),
                     Err(_) => Words::new(

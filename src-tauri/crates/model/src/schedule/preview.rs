@@ -5,8 +5,8 @@
 use serde::Serialize;
 use ts_rs::TS;
 
-use super::{Occurrence, Schedule, ScheduleError, Timing, Zones};
-use crate::{Timestamp, Words};
+use super::{Occurrence, Schedule, ScheduleError, Timing};
+use crate::{Almanac, Timestamp, Words};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
 #[serde(rename_all = "camelCase")]
@@ -33,11 +33,11 @@ pub struct Preview {
 }
 
 /// The next `n` runs due strictly after `from`.
-pub fn preview(timing: &Timing, zones: &Zones, from: Timestamp, n: usize) -> Result<Preview, ScheduleError> {
-    let compiled = timing.compile(zones)?;
+pub fn preview(timing: &Timing, almanac: &Almanac, from: Timestamp, n: usize) -> Result<Preview, ScheduleError> {
+    let compiled = timing.compile(almanac)?;
     let zone = match compiled.plan().zone() {
         Some(zone) => zone.clone(),
-        None => zones.get("UTC")?,
+        None => almanac.zone("UTC")?,
     };
     let reason = |occurrence: &Occurrence| {
         let mut reasons: Vec<Words> = Vec::new();
@@ -61,7 +61,7 @@ pub fn preview(timing: &Timing, zones: &Zones, from: Timestamp, n: usize) -> Res
         })
         .collect();
 
-    let mut warnings = timing.schedule.warnings(zones)?;
+    let mut warnings = timing.schedule.warnings(almanac)?;
     if runs.is_empty() && !matches!(timing.schedule, Schedule::Manual | Schedule::FixedDelay(_)) {
         warnings.push(Words::new("nothing more is planned", "之后不再有计划的运行"));
     }
@@ -74,19 +74,19 @@ pub fn preview(timing: &Timing, zones: &Zones, from: Timestamp, n: usize) -> Res
     }
     Ok(Preview {
         runs,
-        words: timing.schedule.words(zones),
+        words: timing.schedule.words(almanac),
         warnings,
         time_zone: zone.name().to_owned(),
-        zone_data_version: zones.version().to_owned(),
+        zone_data_version: almanac.version().to_owned(),
     })
 }
 
 impl Schedule {
     /// What is allowed and probably not meant.
-    pub fn warnings(&self, zones: &Zones) -> Result<Vec<Words>, ScheduleError> {
+    pub fn warnings(&self, almanac: &Almanac) -> Result<Vec<Words>, ScheduleError> {
         match self {
             Schedule::Cron(cron) => Ok(cron.warnings()),
-            Schedule::Repeat(repeat) => repeat.warnings(zones),
+            Schedule::Repeat(repeat) => repeat.warnings(almanac),
             Schedule::FixedDelay(_) => Ok(vec![Words::new(
                 "only the first run is known beforehand: each later one follows the end of the one before",
                 "只能预知第一次运行：之后每次取决于上一次的结束时间",

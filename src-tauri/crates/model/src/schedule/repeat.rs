@@ -13,8 +13,8 @@ use super::civil::{
 use super::cron::weekdays;
 use super::error::ScheduleError;
 use super::phrase::{MONTHS_EN, and_list, spaced, zh_list};
-use super::zone::{DstGap, DstOverlap, Reading, WallTimes, Zone, Zones, wall_text};
-use crate::{Timestamp, Words};
+use super::zone::{DstGap, DstOverlap, Reading, WallTimes, Zone, wall_text};
+use crate::{Almanac, Timestamp, Words};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
@@ -76,8 +76,8 @@ impl Repeat {
     }
 
     /// The rule, and the last instant it plans (`i64::MAX`: none).
-    pub(crate) fn plan(&self, zones: &Zones) -> Result<(RepeatPlan, i64), ScheduleError> {
-        let zone = zones.get(&self.time_zone)?;
+    pub(crate) fn plan(&self, almanac: &Almanac) -> Result<(RepeatPlan, i64), ScheduleError> {
+        let zone = almanac.zone(&self.time_zone)?;
         self.check_numbers()?;
         let start = self.start_time.millis();
         if let Some(end) = self.end_time
@@ -110,8 +110,8 @@ impl Repeat {
     }
 
     /// What is allowed and probably not meant.
-    pub(crate) fn warnings(&self, zones: &Zones) -> Result<Vec<Words>, ScheduleError> {
-        let zone = zones.get(&self.time_zone)?;
+    pub(crate) fn warnings(&self, almanac: &Almanac) -> Result<Vec<Words>, ScheduleError> {
+        let zone = almanac.zone(&self.time_zone)?;
         let mut warnings = Vec::new();
         if self.repeat_level == RepeatLevel::Hour {
             return Ok(warnings);

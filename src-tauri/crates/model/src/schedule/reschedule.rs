@@ -14,9 +14,9 @@ use ts_rs::TS;
 use super::civil::{Day, Wall, date_of, day_of, days_in_month, split, weekday};
 use super::{
     Exception, FixedDelay, FixedRate, Once, Plan, PreviewRun, Repeat, RepeatLevel, Schedule, ScheduleError, Timing,
-    Zone, Zones, preview,
+    Zone, preview,
 };
-use crate::{Timestamp, Words};
+use crate::{Almanac, Timestamp, Words};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
@@ -77,10 +77,10 @@ pub fn reschedule(
     planned: Timestamp,
     new_time: Timestamp,
     scope: Scope,
-    zones: &Zones,
+    almanac: &Almanac,
     now: Timestamp,
 ) -> Result<Rescheduled, Refusal> {
-    let plan = timing.schedule.plan(zones, timing.saved_at).map_err(|error| Refusal::of(&error))?;
+    let plan = timing.schedule.plan(almanac, timing.saved_at).map_err(|error| Refusal::of(&error))?;
     let by_hand = timing.exceptions.iter().rev().find(|exception| exception.planned() == planned).copied();
     check_it_is_still_to_come(&plan, by_hand, planned, new_time, now)?;
     let added = matches!(by_hand, Some(Exception::Added { .. })) && !plan.plans(planned);
@@ -90,7 +90,7 @@ pub fn reschedule(
             true => Exception::Added { at: new_time },
             false => Exception::MoveTo { planned, at: new_time },
         };
-        return this_run(timing, &plan, exception, by_hand, zones);
+        return this_run(timing, &plan, exception, by_hand, almanac);
     }
     if added {
         return Err(Refusal::because(
@@ -98,12 +98,12 @@ pub fn reschedule(
             Words::new("move only this run", "请只移动这一次"),
         ));
     }
-    let drag = Drag { planned, new_time, zone: plan.zone(), zones };
+    let drag = Drag { planned, new_time, zone: plan.zone(), almanac };
     let schedule = match scope {
         Scope::All => drag.all(&timing.schedule, timing.saved_at)?,
         Scope::ThisRun | Scope::Following => drag.following(&timing.schedule)?,
     };
-    let new_plan = schedule.plan(zones, now).map_err(|error| Refusal::of(&error))?;
+    let new_plan = schedule.plan(almanac, now).map_err(|error| Refusal::of(&error))?;
     let effective_from = match scope {
         Scope::All => drag.first_for_all(&plan, &new_plan, now)?,
         Scope::ThisRun | Scope::Following => planned.min(new_time),
@@ -137,12 +137,12 @@ pub fn reschedule(
         saved_at: now,
         ..timing.clone()
     };
-    let (old, new) = (timing.schedule.words(zones), schedule.words(zones));
+    let (old, new) = (timing.schedule.words(almanac), schedule.words(almanac));
     Ok(Rescheduled {
         words: Words::new(format!("{} → {}", old.en, new.en), format!("{} → {}", old.zh, new.zh)),
-        before: shown(timing, zones, effective_from)?,
-        after: shown(&changed, zones, effective_from)?,
-        warnings: schedule.warnings(zones).map_err(|error| Refusal::of(&error))?,
+        before: shown(timing, almanac, effective_from)?,
+        after: shown(&changed, almanac, effective_from)?,
+        warnings: schedule.warnings(almanac).map_err(|error| Refusal::of(&error))?,
         outcome: Upshot::NewSchedule { schedule, effective_from },
     })
 }
@@ -178,8 +178,8 @@ fn check_it_is_still_to_come(
     }
 }
 
-fn shown(timing: &Timing, zones: &Zones, from: Timestamp) -> Result<Vec<PreviewRun>, Refusal> {
-    preview(timing, zones, from.plus_millis(-1), SHOWN_RUNS)
+fn shown(timing: &Timing, almanac: &Almanac, from: Timestamp) -> Result<Vec<PreviewRun>, Refusal> {
+    preview(timing, almanac, from.plus_millis(-1), SHOWN_RUNS)
         .map(|preview| preview.runs)
         .map_err(|error| Refusal::of(&error))
 }
@@ -189,7 +189,7 @@ fn this_run(
     plan: &Plan,
     exception: Exception,
     replaces: Option<Exception>,
-    zones: &Zones,
+    almanac: &Almanac,
 ) -> Result<Rescheduled, Refusal> {
     let mut changed = timing.clone();
     changed.exceptions.retain(|other| Some(*other) != replaces);
@@ -200,7 +200,7 @@ fn this_run(
         (Exception::Added { at }, Some(old)) => (old.planned(), at),
         (Exception::Added { at } | Exception::Skip { planned: at }, _) => (at, at),
     };
-    let utc = zones.get("UTC").map_err(|error| Refusal::of(&error))?;
+    let utc = almanac.zone("UTC").map_err(|error| Refusal::of(&error))?;
     let zone = plan.zone().unwrap_or(&utc);
     let told = |at| zone.rfc3339(at).replacen('T', " ", 1);
     let (told_from, told_to) = (told(from), told(to));
@@ -210,8 +210,8 @@ fn this_run(
             format!("this run only: {told_from} → {told_to}"),
             format!("仅这一次：{told_from} → {told_to}"),
         ),
-        before: shown(timing, zones, from.min(to))?,
-        after: shown(&changed, zones, from.min(to))?,
+        before: shown(timing, almanac, from.min(to))?,
+        after: shown(&changed, almanac, from.min(to))?,
         warnings: Vec::new(),
     })
 }
@@ -221,7 +221,7 @@ struct Drag<'a> {
     planned: Timestamp,
     new_time: Timestamp,
     zone: Option<&'a Zone>,
-    zones: &'a Zones,
+    almanac: &'a Almanac,
 }
 
 impl Drag<'_> {
@@ -420,7 +420,7 @@ impl Drag<'_> {
     /// How many of the counted runs stay with the old schedule.
     fn runs_before(&self, repeat: &Repeat) -> Result<u32, Refusal> {
         let start = repeat.start_time;
-        let plan = Schedule::Repeat(repeat.clone()).plan(self.zones, start).map_err(|error| Refusal::of(&error))?;
+        let plan = Schedule::Repeat(repeat.clone()).plan(self.almanac, start).map_err(|error| Refusal::of(&error))?;
         let mut before = 0;
         let mut after = start.plus_millis(-1);
         while let Some(run) = plan.next_after(after).filter(|run| *run < self.planned) {

@@ -9,8 +9,8 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{Plan, Schedule, ScheduleError, Zone, Zones};
-use crate::{Timestamp, Words};
+use super::{Plan, Schedule, ScheduleError, Zone};
+use crate::{Almanac, Timestamp, Words};
 
 /// One occurrence, changed by hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -123,8 +123,8 @@ impl Timing {
         }
     }
 
-    pub fn compile(&self, zones: &Zones) -> Result<CompiledTiming, ScheduleError> {
-        let plan = self.schedule.plan(zones, self.saved_at)?;
+    pub fn compile(&self, almanac: &Almanac) -> Result<CompiledTiming, ScheduleError> {
+        let plan = self.schedule.plan(almanac, self.saved_at)?;
         for exception in &self.exceptions {
             if let Exception::MoveTo { at, .. } | Exception::Added { at } = exception {
                 super::check_time("exceptions", *at)?;

@@ -9,8 +9,8 @@ use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{Span, ToSpan};
 use proptest::prelude::*;
 
-use crate::Timestamp;
-use crate::schedule::{Cron, DstGap, DstOverlap, Repeat, RepeatLevel, Schedule, Zones};
+use crate::schedule::{Cron, DstGap, DstOverlap, Repeat, RepeatLevel, Schedule};
+use crate::{Almanac, Timestamp};
 
 fn field(first: u32, last: u32) -> impl Strategy<Value = String> {
     let one = first..=last;
@@ -45,7 +45,7 @@ proptest! {
     ) {
         let expression = format!("{minutes} {hours} {days} {months} {weekdays}");
         let start = Timestamp::from_millis(from * 1000);
-        let ours = Schedule::Cron(Cron::unix(&expression, "UTC")).plan(&Zones::bundled(), start);
+        let ours = Schedule::Cron(Cron::unix(&expression, "UTC")).plan(&Almanac::bundled(), start);
         let theirs = croner::Cron::from_str(&expression).expect("generated to be right");
         let mut after = jiff::Timestamp::from_second(from).unwrap().to_zoned(TimeZone::UTC);
         let Ok(ours) = ours else {
@@ -212,7 +212,7 @@ proptest! {
 
         let cron = Cron { dst_gap: gap, dst_overlap: overlap, ..Cron::unix(&expression, zone_name) };
         let start = Timestamp::from_millis(from.as_millisecond());
-        let plan = Schedule::Cron(cron).plan(&Zones::bundled(), start).expect("comes in some year");
+        let plan = Schedule::Cron(cron).plan(&Almanac::bundled(), start).expect("comes in some year");
         let until = start.plus_seconds(3 * 86_400);
         let mut found = BTreeSet::new();
         let mut after = start.plus_millis(-1);
@@ -263,8 +263,8 @@ proptest! {
         repeat.dst_overlap = overlap;
         let counted = Repeat { count: Some(u32::try_from(expected.len()).unwrap()), ..repeat.clone() };
         let saved = Timestamp::from_millis(start.as_millisecond());
-        let plan = Schedule::Repeat(repeat).plan(&Zones::bundled(), saved).unwrap();
-        let counted = Schedule::Repeat(counted).plan(&Zones::bundled(), saved).unwrap();
+        let plan = Schedule::Repeat(repeat).plan(&Almanac::bundled(), saved).unwrap();
+        let counted = Schedule::Repeat(counted).plan(&Almanac::bundled(), saved).unwrap();
         let mut after = saved.plus_millis(-1);
         for at in &expected {
             let next = plan.next_after(after);

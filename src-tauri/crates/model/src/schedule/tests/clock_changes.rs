@@ -1,7 +1,8 @@
 //! The two nights of the year, and stranger changes: half hours and a day that never was.
 
 use super::{at, check, schedule};
-use crate::schedule::{Timing, Zones, preview};
+use crate::Almanac;
+use crate::schedule::{Timing, preview};
 
 #[test]
 fn a_beat_fires_at_each_instant_that_the_clocks_show_it() {
@@ -142,7 +143,7 @@ fn a_zone_that_changed_for_good_keeps_the_time_of_day() {
 fn the_preview_says_what_the_clocks_did() {
     let shown = |document: &str, from: &str| {
         let timing = Timing::plain(schedule(document), at(from));
-        let runs = preview(&timing, &Zones::bundled(), at(from), 2).unwrap().runs;
+        let runs = preview(&timing, &Almanac::bundled(), at(from), 2).unwrap().runs;
         runs.into_iter().map(|run| run.reason.map_or(String::new(), |words| words.en)).collect::<Vec<_>>()
     };
     let daily = |policy: &str| format!("{{kind: cron, expression: '30 2 * * *', timeZone: Europe/Berlin{policy}}}");

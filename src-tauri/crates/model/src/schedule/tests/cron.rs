@@ -1,8 +1,8 @@
 //! Cron: times, words, and what is wrong with an expression.
 
 use super::{at, check, check_refused};
-use crate::Words;
-use crate::schedule::{Cron, Dialect, Schedule, ScheduleError, Zones};
+use crate::schedule::{Cron, Dialect, Schedule, ScheduleError};
+use crate::{Almanac, Words};
 
 #[test]
 fn fields_mean_what_they_mean_in_a_crontab() {
@@ -115,7 +115,7 @@ fn a_leap_day_is_found_across_a_century_that_has_none() {
 #[test]
 fn nothing_is_planned_before_the_job_was_saved() {
     let plan =
-        Schedule::Cron(Cron::unix("* * * * *", "UTC")).plan(&Zones::bundled(), at("2026-01-01T00:00:30Z")).unwrap();
+        Schedule::Cron(Cron::unix("* * * * *", "UTC")).plan(&Almanac::bundled(), at("2026-01-01T00:00:30Z")).unwrap();
     assert_eq!(plan.next_after(at("1990-01-01T00:00:00Z")), Some(at("2026-01-01T00:01:00Z")));
 }
 
@@ -128,7 +128,7 @@ fn check_wrong(expression: &str, marked: &str, said: &str) {
 #[track_caller]
 fn check_wrong_in(dialect: Option<Dialect>, expression: &str, marked: &str, said: &str) {
     let cron = Cron { dialect, ..Cron::unix(expression, "UTC") };
-    let refused = Schedule::Cron(cron).plan(&Zones::bundled(), at("2026-01-01T00:00:00Z")).unwrap_err();
+    let refused = Schedule::Cron(cron).plan(&Almanac::bundled(), at("2026-01-01T00:00:00Z")).unwrap_err();
     let (from, to) = refused.span().unwrap_or_else(|| panic!("{expression}: {refused} marks nothing"));
     let under: String = expression.chars().skip(from).take(to - from).collect();
     let Words { en, .. } = refused.words();
@@ -185,7 +185,8 @@ fn what_can_never_come_is_refused_with_the_reason() {
 #[test]
 fn six_fields_are_refused_with_both_readings() {
     let six = |expression: &str| {
-        let refused = Schedule::Cron(Cron::unix(expression, "UTC")).plan(&Zones::bundled(), at("2026-01-01T00:00:00Z"));
+        let refused =
+            Schedule::Cron(Cron::unix(expression, "UTC")).plan(&Almanac::bundled(), at("2026-01-01T00:00:00Z"));
         assert!(matches!(refused, Err(ScheduleError::WhichDialect { .. })), "{refused:?}");
         refused.unwrap_err().words()
     };
@@ -215,7 +216,7 @@ fn quartz_is_understood_and_refused_by_name() {
 fn check_words(expression: &str, en: &str, zh: &str) {
     let dialect = (expression.split_whitespace().count() == 6).then_some(Dialect::Seconds);
     let cron = Cron { dialect, ..Cron::unix(expression, "Asia/Shanghai") };
-    let words = Schedule::Cron(cron).words(&Zones::bundled());
+    let words = Schedule::Cron(cron).words(&Almanac::bundled());
     let (en, zh) = (format!("{en} (Asia/Shanghai)"), format!("{zh}（Asia/Shanghai）"));
     assert_eq!((words.en, words.zh), (en, zh), "{expression}");
 }
@@ -270,13 +271,13 @@ fn an_expression_is_said_as_one_would_say_it() {
 #[test]
 fn what_is_allowed_but_hardly_meant_is_said() {
     let warned = |expression: &str, said: &str| {
-        let warnings = Schedule::Cron(Cron::unix(expression, "UTC")).warnings(&Zones::bundled()).unwrap();
+        let warnings = Schedule::Cron(Cron::unix(expression, "UTC")).warnings(&Almanac::bundled()).unwrap();
         assert!(warnings.iter().any(|words| words.en.contains(said)), "{expression}: {warnings:?}");
     };
     warned("*/90 * * * *", "longer than the hour");
     warned("*/7 * * * *", "not a multiple of 7");
     warned("0 0 13 * 5", "either of them");
     warned("0 0 31 * *", "months without day 31 are passed over");
-    let quiet = Schedule::Cron(Cron::unix("*/15 9-17 * * 1-5", "UTC")).warnings(&Zones::bundled()).unwrap();
+    let quiet = Schedule::Cron(Cron::unix("*/15 9-17 * * 1-5", "UTC")).warnings(&Almanac::bundled()).unwrap();
     assert_eq!(quiet, []);
 }

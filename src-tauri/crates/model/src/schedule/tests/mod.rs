@@ -21,9 +21,9 @@ pub(super) fn at(text: &str) -> Timestamp {
 
 /// The next times as the wall clock of the schedule's zone shows them, from `saved` on.
 pub(super) fn times(document: &str, saved: &str, n: usize) -> Vec<String> {
-    let zones = Zones::bundled();
-    let plan = schedule(document).plan(&zones, at(saved)).unwrap_or_else(|error| panic!("{document}: {error}"));
-    let utc = zones.get("UTC").unwrap();
+    let almanac = Almanac::bundled();
+    let plan = schedule(document).plan(&almanac, at(saved)).unwrap_or_else(|error| panic!("{document}: {error}"));
+    let utc = almanac.zone("UTC").unwrap();
     let zone = plan.zone().unwrap_or(&utc);
     let mut times = Vec::new();
     let mut after = at(saved).plus_millis(-1);
@@ -54,7 +54,7 @@ pub(super) fn check_all<const N: usize>(document: &str, saved: &str, expected: [
 pub(super) fn check_refused(document: &str, saved: &str, field: &str, said: &str) {
     let document: serde_json::Value = serde_saphyr::from_str(document).unwrap();
     let refused = Schedule::from_document(&document)
-        .and_then(|schedule| schedule.plan(&Zones::bundled(), at(saved)).map(|_| ()))
+        .and_then(|schedule| schedule.plan(&Almanac::bundled(), at(saved)).map(|_| ()))
         .expect_err(&format!("{document} was accepted"));
     assert_eq!(refused.at(), field, "{document}: {refused}");
     let words = refused.words();
@@ -87,24 +87,24 @@ fn a_rate_saved_again_keeps_its_phase_once_it_is_written_down() {
     let rate = schedule("{kind: fixedRate, everySeconds: 3600}").anchored(at("2026-01-01T00:10:00Z"));
     let again = rate.clone().anchored(at("2026-01-01T05:33:00Z"));
     assert_eq!(rate, again);
-    let plan = again.plan(&Zones::bundled(), at("2026-01-01T05:33:00Z")).unwrap();
+    let plan = again.plan(&Almanac::bundled(), at("2026-01-01T05:33:00Z")).unwrap();
     assert_eq!(plan.next_after(at("2026-01-01T05:33:00Z")), Some(at("2026-01-01T06:10:00Z")));
 }
 
 #[test]
 fn a_delay_is_counted_from_the_end_of_the_last_run() {
-    let zones = Zones::bundled();
+    let almanac = Almanac::bundled();
     let saved = at("2026-01-01T00:00:00Z");
-    let plan = schedule("{kind: fixedDelay, everySeconds: 60}").plan(&zones, saved).unwrap();
+    let plan = schedule("{kind: fixedDelay, everySeconds: 60}").plan(&almanac, saved).unwrap();
     assert_eq!(plan.next_after(saved.plus_millis(-1)), Some(saved));
     assert_eq!(plan.next_after(saved), None);
     assert_eq!(plan.after_final(at("2026-01-01T00:05:17Z")), Some(at("2026-01-01T00:06:17Z")));
 
     let later = schedule("{kind: fixedDelay, everySeconds: 60, startTime: 2026-01-02T00:00:00Z}");
-    let plan = later.plan(&zones, saved).unwrap();
+    let plan = later.plan(&almanac, saved).unwrap();
     assert_eq!(plan.next_after(saved), Some(at("2026-01-02T00:00:00Z")));
 
-    let cron = schedule("{kind: cron, expression: '@daily'}").plan(&zones, saved).unwrap();
+    let cron = schedule("{kind: cron, expression: '@daily'}").plan(&almanac, saved).unwrap();
     assert_eq!(cron.after_final(saved), None);
 }
 
@@ -139,7 +139,7 @@ fn the_ends_of_time_are_answered_and_not_passed() {
         "{kind: fixedDelay, everySeconds: 1, startTime: 0}",
         "{kind: once, at: 1000}",
     ] {
-        let plan = schedule(document).plan(&Zones::bundled(), Timestamp::from_millis(0)).unwrap();
+        let plan = schedule(document).plan(&Almanac::bundled(), Timestamp::from_millis(0)).unwrap();
         for end in ends {
             let next = plan.next_after(end);
             assert!(next.is_none_or(|next| next > end && next <= Timestamp::MAX), "{document} after {end}: {next:?}");
@@ -149,8 +149,8 @@ fn the_ends_of_time_are_answered_and_not_passed() {
 
 #[test]
 fn a_zone_nobody_knows_is_answered_with_a_guess() {
-    let zones = Zones::bundled();
-    let nearest = |name: &str| match zones.get(name) {
+    let almanac = Almanac::bundled();
+    let nearest = |name: &str| match almanac.zone(name) {
         Err(ScheduleError::UnknownZone { nearest, .. }) => nearest,
         other => panic!("{name}: {other:?}"),
     };
@@ -160,14 +160,14 @@ fn a_zone_nobody_knows_is_answered_with_a_guess() {
     assert_eq!(nearest("New York").as_deref(), Some("America/New_York"));
     assert_eq!(nearest("Middle-earth/Bree"), None);
     assert_eq!(nearest(&"x".repeat(5_000_000)), None);
-    assert_eq!(zones.get("asia/shanghai").unwrap().name(), "Asia/Shanghai");
-    assert_eq!(zones.version().len(), "2026e".len());
+    assert_eq!(almanac.zone("asia/shanghai").unwrap().name(), "Asia/Shanghai");
+    assert_eq!(almanac.version().len(), "2026e".len());
 }
 
 /// What the schedule says of itself.
 #[track_caller]
 fn check_words(document: &str, en: &str, zh: &str) {
-    let words = schedule(document).words(&Zones::bundled());
+    let words = schedule(document).words(&Almanac::bundled());
     assert_eq!((words.en.as_str(), words.zh.as_str()), (en, zh), "{document}");
 }
 

@@ -1,7 +1,8 @@
 //! Readable recurrence: the examples of its definition, ends, and the levels one by one.
 
 use super::{at, check, check_all, check_refused, schedule};
-use crate::schedule::{Timing, Zones, preview};
+use crate::Almanac;
+use crate::schedule::{Timing, preview};
 
 #[test]
 fn the_first_run_is_at_the_start_and_months_count_from_its_month() {
@@ -235,7 +236,7 @@ fn a_wrong_field_has_its_own_message() {
 
 #[track_caller]
 fn check_words(document: &str, en: &str, zh: &str) {
-    let words = schedule(document).words(&Zones::bundled());
+    let words = schedule(document).words(&Almanac::bundled());
     assert_eq!((words.en.as_str(), words.zh.as_str()), (en, zh), "{document}");
 }
 
@@ -284,7 +285,7 @@ fn a_start_off_the_named_days_is_warned_of_and_marked() {
     let document =
         "{startTime: '2022-03-10T18:00:00+08:00', timeZone: Asia/Shanghai, repeatLevel: month, repeatDays: [23]}";
     let saved = at("2022-01-01T00:00:00Z");
-    let shown = preview(&Timing::plain(schedule(document), saved), &Zones::bundled(), saved, 2).unwrap();
+    let shown = preview(&Timing::plain(schedule(document), saved), &Almanac::bundled(), saved, 2).unwrap();
     assert!(shown.warnings[0].en.contains("2022-03-23T18:00:00"), "{:?}", shown.warnings);
     assert!(shown.runs[0].reason.is_some() && shown.runs[1].reason.is_none(), "{:?}", shown.runs);
 }

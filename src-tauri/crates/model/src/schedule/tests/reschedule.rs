@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 
 use super::{at, schedule};
-use crate::Timestamp;
 use crate::schedule::{
-    Cron, Exception, Refusal, Repeat, RepeatLevel, Rescheduled, Schedule, Scope, Timing, Upshot, Zones, reschedule,
+    Cron, Exception, Refusal, Repeat, RepeatLevel, Rescheduled, Schedule, Scope, Timing, Upshot, reschedule,
 };
+use crate::{Almanac, Timestamp};
 
 const SAVED: &str = "2025-12-01T00:00:00Z";
 const NOW: &str = "2026-01-05T08:00:00+01:00"; // a Monday
@@ -23,7 +23,7 @@ fn timing(document: &str) -> Timing {
 }
 
 fn drag(timing: &Timing, scope: Scope, from: &str, to: &str) -> Result<Rescheduled, Refusal> {
-    reschedule(timing, january(from), january(to), scope, &Zones::bundled(), at(NOW))
+    reschedule(timing, january(from), january(to), scope, &Almanac::bundled(), at(NOW))
 }
 
 /// The runs shown, day and time of January, as many as are expected.
@@ -39,7 +39,7 @@ fn check(document: &str, scope: Scope, from: &str, to: &str, words: &str, holds_
     let moved = drag(&timing(document), scope, from, to).unwrap_or_else(|refusal| panic!("{document}: {refusal:?}"));
     let Upshot::NewSchedule { effective_from, schedule } = &moved.outcome else { panic!("{:?}", moved.outcome) };
     assert_eq!(moved.words.en.split(" → ").nth(1), Some(words), "{document}");
-    assert_eq!(schedule.words(&Zones::bundled()).en, words);
+    assert_eq!(schedule.words(&Almanac::bundled()).en, words);
     assert_eq!(*effective_from, january(holds_from), "{document}: holds from {effective_from}");
     check_runs(&moved.after, runs);
 }
@@ -247,10 +247,10 @@ fn what_cannot_be_moved_so_is_refused_with_the_reason() {
     let stepped = "{kind: cron, expression: '0 9 */3 * *', timeZone: Europe/Berlin}";
     check_refused(stepped, Scope::All, "07 09:00", "08 09:00", "follow a step");
     let monthly = "{kind: cron, expression: '0 9 31 * *', timeZone: Europe/Berlin}";
-    let zones = Zones::bundled();
+    let almanac = Almanac::bundled();
     let into_february = at("2026-02-01T09:00:00+01:00");
     let refusal =
-        reschedule(&timing(monthly), january("31 09:00"), into_february, Scope::All, &zones, at(NOW)).unwrap_err();
+        reschedule(&timing(monthly), january("31 09:00"), into_february, Scope::All, &almanac, at(NOW)).unwrap_err();
     assert!(refusal.reason.en.contains("another month"), "{refusal:?}");
     check_refused(
         "{kind: fixedDelay, everySeconds: 60}",
@@ -299,22 +299,22 @@ proptest! {
         moved_minutes in prop_oneof![-600i64..600, -3000i64..3000],
         all in any::<bool>(),
     ) {
-        let zones = Zones::bundled();
+        let almanac = Almanac::bundled();
         let now = at("2026-01-05T07:00:00Z");
         let timing = Timing::plain(schedule, at(SAVED));
-        let old = timing.schedule.plan(&zones, timing.saved_at).unwrap();
+        let old = timing.schedule.plan(&almanac, timing.saved_at).unwrap();
         let mut planned = now;
         for _ in 0..=nth {
             planned = old.next_after(planned).unwrap();
         }
         let new_time = planned.plus_seconds(moved_minutes * 60);
         let scope = if all { Scope::All } else { Scope::Following };
-        let Ok(moved) = reschedule(&timing, planned, new_time, scope, &zones, now) else { return Ok(()) };
+        let Ok(moved) = reschedule(&timing, planned, new_time, scope, &almanac, now) else { return Ok(()) };
         if !moved.warnings.is_empty() {
             return Ok(()); // such as months without the new day, of which the person is told
         }
         let Upshot::NewSchedule { schedule, effective_from } = moved.outcome else { panic!("a series was moved") };
-        let new = schedule.plan(&zones, now).unwrap();
+        let new = schedule.plan(&almanac, now).unwrap();
 
         let until = planned.plus_seconds(400 * 86_400);
         let runs = |plan: &crate::schedule::Plan, from: Timestamp, until: Timestamp| {

@@ -1,8 +1,8 @@
 //! What exceptions, the span in which a schedule holds, and spread make of planned times.
 
 use super::{at, schedule};
-use crate::Timestamp;
-use crate::schedule::{CompiledTiming, Exception, Occurrence, OccurrenceOrigin, Timing, Zones, preview};
+use crate::schedule::{CompiledTiming, Exception, Occurrence, OccurrenceOrigin, Timing, preview};
+use crate::{Almanac, Timestamp};
 
 const SAVED: &str = "2026-01-01T00:00:00Z";
 
@@ -15,7 +15,7 @@ fn daily_at_nine() -> Timing {
 }
 
 fn compiled(timing: &Timing) -> CompiledTiming {
-    timing.compile(&Zones::bundled()).unwrap()
+    timing.compile(&Almanac::bundled()).unwrap()
 }
 
 /// Due times after the first of January and up to the end of the sixth, `planned > due` where they differ.
@@ -84,7 +84,7 @@ fn an_exception_for_a_time_that_is_not_planned_is_told_and_changes_nothing() {
     timing.exceptions = vec![lapsed];
     check(&timing, &["01T09:00", "02T09:00", "03T09:00", "04T09:00", "05T09:00", "06T09:00"]);
     assert_eq!(compiled(&timing).lapsed(), [lapsed]);
-    let warnings = preview(&timing, &Zones::bundled(), at(SAVED), 1).unwrap().warnings;
+    let warnings = preview(&timing, &Almanac::bundled(), at(SAVED), 1).unwrap().warnings;
     assert!(warnings[0].en.contains("2026-01-02T08:00:00+00:00 no longer applies"), "{warnings:?}");
 }
 
@@ -105,7 +105,7 @@ fn a_schedule_holds_from_and_until_judged_after_exceptions() {
     assert_eq!(skipped.iter().map(|skipped| skipped.planned).collect::<Vec<_>>(), [day(4, "09:00")]);
 
     timing.effective_until = Some(day(3, "09:00"));
-    assert_eq!(timing.compile(&Zones::bundled()).unwrap_err().at(), "effectiveUntil");
+    assert_eq!(timing.compile(&Almanac::bundled()).unwrap_err().at(), "effectiveUntil");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn the_run_after_a_delay_is_spread_too() {
     let next = compiled.after_final(day(1, "10:00")).unwrap();
     assert_eq!((next.planned, next.due), (day(1, "10:01"), day(1, "10:01").plus_seconds(place)));
     timing.effective_until = Some(day(1, "09:00"));
-    assert_eq!(timing.compile(&Zones::bundled()).unwrap().after_final(day(1, "10:00")), None);
+    assert_eq!(timing.compile(&Almanac::bundled()).unwrap().after_final(day(1, "10:00")), None);
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn a_preview_tells_local_times_and_the_reason_for_each_shift() {
         Exception::MoveTo { planned, at: planned.plus_seconds(3600) },
         Exception::Added { at: planned.plus_seconds(7200) },
     ];
-    let shown = preview(&timing, &Zones::bundled(), at("2026-01-01T12:00:00+08:00"), 3).unwrap();
+    let shown = preview(&timing, &Almanac::bundled(), at("2026-01-01T12:00:00+08:00"), 3).unwrap();
     let told: Vec<_> =
         shown.runs.iter().map(|run| (run.local.as_str(), run.reason.as_ref().map(|words| words.en.as_str()))).collect();
     assert_eq!(

@@ -1,0 +1,19 @@
+//! Where the almanac of the moment lies.
+//!
+//! Whoever plans takes it from here once and plans with that one; another may lie here the next moment.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use campanile_model::Almanac;
+
+pub struct Shelf(RwLock<Arc<Almanac>>);
+
+impl Shelf {
+    pub fn new(almanac: Almanac) -> Shelf {
+        Shelf(RwLock::new(Arc::new(almanac)))
+    }
+
+    pub fn almanac(&self) -> Arc<Almanac> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
