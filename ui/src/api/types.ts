@@ -272,6 +272,15 @@ code: string, message: Words, };
 export type FailureClass = "transient" | "business" | "system";
 
 /**
+ * What a job says of a failure by its message.
+ */
+export type FailureRule = {
+/**
+ * Part of the code or the message; between slashes (`/exit code (75|111)$/`) a regular expression.
+ */
+match: string, class: FailureClass, };
+
+/**
  * A refusal, as the person asking should see it. `code` is what a client may branch on.
  */
 export type Fault = { code: string, message: Words, hint: Words | null,
@@ -371,7 +380,39 @@ name: string, description?: string, schedule: Schedule,
 /**
  * Single occurrences that were skipped, moved or added.
  */
-exceptions?: Array<Exception>, effectiveFrom?: Timestamp | null, effectiveUntil?: Timestamp | null, misfire: Misfire, overlap: Overlap, spreadSeconds: number, mode: Mode, route: Route, executorGroup: string, processor: string, parameters: Record<string, unknown>, priority: Lane, tenant?: string | null, tags?: Array<string>, owner?: string | null, timeoutSeconds?: number | null, overrun: Overrun, retry: Retry, readyTimeoutSeconds: number, pushTimeoutSeconds: number, };
+exceptions?: Array<Exception>, effectiveFrom?: Timestamp | null, effectiveUntil?: Timestamp | null, misfire: Misfire, overlap: Overlap, spreadSeconds: number, mode: Mode, route: Route,
+/**
+ * Only executors with all of these labels take it, whatever the route.
+ */
+labels?: { [key in string]: string },
+/**
+ * Route `consistentHash`: the parameter whose value decides who takes it.
+ */
+hashKey?: string | null,
+/**
+ * Mode `broadcast`: so many executors have to succeed; none: all of them.
+ */
+minSuccess?: number | null, executorGroup: string, processor: string, parameters: Record<string, unknown>, priority: Lane, tenant?: string | null, tags?: Array<string>, owner?: string | null, timeoutSeconds?: number | null, overrun: Overrun, retry: Retry,
+/**
+ * What a failure means by its message; the first rule that matches counts.
+ */
+failureRules?: Array<FailureRule>,
+/**
+ * At most so many of its tasks are with executors at once.
+ */
+maxConcurrent?: number | null,
+/**
+ * It works the disk: it waits while the executor's disk is behind.
+ */
+io?: boolean,
+/**
+ * Counted from its due time: what has not begun by then is no longer worth doing.
+ */
+expiresAfterSeconds?: number | null,
+/**
+ * Asked just before a run goes to an executor.
+ */
+stillNeeded?: StillNeeded | null, readyTimeoutSeconds: number, pushTimeoutSeconds: number, };
 
 /**
  * What holds a password.
@@ -668,6 +709,11 @@ tasks_per_second: number, lanes: Array<LaneView>, running: number, last_event_at
  * Trouble of the node itself, such as a full disk.
  */
 trouble: Fault | null, };
+
+/**
+ * Who knows whether a run is still worth doing. No answer in two seconds is yes.
+ */
+export type StillNeeded = { "ask": "processor" } | { "ask": "sql", connection: string, query: string, } | { "ask": "http", url: string, };
 
 export type Stop = { cause: StopCause, stage: StopStage, asked_at: Timestamp,
 /**

@@ -11,7 +11,7 @@ use campanile_model::job::JobSpec;
 use campanile_model::job_check::schedule_fault;
 use campanile_model::request::SaveJob;
 use campanile_model::schedule::{Cron, Schedule};
-use campanile_model::{Almanac, Code, Fault, Timestamp, Words};
+use campanile_model::{Almanac, Code, Fault, Timestamp, Words, template};
 use serde_json::{Map, Value, json};
 
 use crate::views::*;
@@ -249,7 +249,8 @@ fn job(
 
     let mut parameters = Map::new();
     let name = name_of(&command);
-    parameters.insert("command".into(), Value::String(with_input(&command, stdin.as_deref())));
+    let command_line = template::escaped(&with_input(&command, stdin.as_deref()));
+    parameters.insert("command".into(), Value::String(command_line));
     if !around.environment.is_empty() {
         parameters.insert("environment".into(), json!(around.environment));
     }

@@ -1,11 +1,13 @@
 //! Jobs, as people write them and as the engine keeps them.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;
 
 use crate::schedule::{Exception, Schedule};
-use crate::{JobId, Lane, Retry, Timestamp};
+use crate::{FailureRule, JobId, Lane, Retry, Timestamp};
 
 pub const API_VERSION: &str = "campanile/v1";
 
@@ -37,6 +39,15 @@ pub struct JobSpec {
     pub mode: Mode,
     #[serde(default)]
     pub route: Route,
+    /// Only executors with all of these labels take it, whatever the route.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// Route `consistentHash`: the parameter whose value decides who takes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash_key: Option<String>,
+    /// Mode `broadcast`: so many executors have to succeed; none: all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_success: Option<u32>,
     #[serde(default = "local")]
     pub executor_group: String,
     pub processor: String,
@@ -57,6 +68,21 @@ pub struct JobSpec {
     pub overrun: Overrun,
     #[serde(default)]
     pub retry: Retry,
+    /// What a failure means by its message; the first rule that matches counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failure_rules: Vec<FailureRule>,
+    /// At most so many of its tasks are with executors at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_concurrent: Option<u32>,
+    /// It works the disk: it waits while the executor's disk is behind.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub io: bool,
+    /// Counted from its due time: what has not begun by then is no longer worth doing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_after_seconds: Option<u32>,
+    /// Asked just before a run goes to an executor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub still_needed: Option<StillNeeded>,
     #[serde(default = "sixty")]
     pub ready_timeout_seconds: u32,
     #[serde(default = "sixty")]
@@ -73,6 +99,11 @@ fn local() -> String {
 
 fn sixty() -> u32 {
     60
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// What becomes of a firing that is late.
@@ -135,6 +166,18 @@ pub enum Route {
     ConsistentHash,
     Sticky,
     Label,
+}
+
+/// Who knows whether a run is still worth doing. No answer in two seconds is yes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", tag = "ask", deny_unknown_fields)]
+pub enum StillNeeded {
+    /// The job's own processor, where it has such a method.
+    Processor,
+    /// Yes where the query returns a row.
+    Sql { connection: String, query: String },
+    /// Yes where the answer is 200.
+    Http { url: String },
 }
 
 /// What happens when a task still runs past its timeout.

@@ -8,10 +8,10 @@
 
 use uuid::Uuid;
 
-use crate::job::{API_VERSION, JobSpec, Mode, Route};
+use crate::job::{API_VERSION, JobSpec, Mode, Route, StillNeeded};
 use crate::schedule::{ScheduleError, Timing};
 use crate::timeline::LONGEST_SPREAD_SECONDS;
-use crate::{Almanac, Code, Fault, Lane, Timestamp, Words};
+use crate::{Almanac, Code, Fault, Lane, Timestamp, Words, template};
 
 pub const LONGEST_NAME: usize = 128;
 pub const LONGEST_DESCRIPTION: usize = 4000;
@@ -20,6 +20,9 @@ pub const LONGEST_TAG: usize = 64;
 /// Of the parameters as JSON.
 pub const LARGEST_PARAMETERS: usize = 64 * 1024;
 pub const MOST_EXCEPTIONS: usize = 1000;
+pub const MOST_LABELS: usize = 16;
+pub const MOST_FAILURE_RULES: usize = 32;
+pub const LONGEST_RULE: usize = 500;
 
 const A_DAY: u32 = 86_400;
 const THIRTY_DAYS: u32 = 30 * A_DAY;
@@ -73,16 +76,30 @@ pub fn check(spec: &JobSpec, almanac: &Almanac, saved_at: Timestamp) -> Vec<Faul
             "retry 通道仅用于重试，请选择其他优先级",
         );
     }
-    match spec.mode {
-        Mode::Unicast => {}
-        Mode::Broadcast => found.not_yet("mode", "mode broadcast", "广播模式（broadcast）"),
-        Mode::Sharding => found.not_yet("mode", "mode sharding", "分片模式（sharding）"),
+    found.route(spec);
+    found.failure_rules(spec);
+    if let Some(most) = spec.max_concurrent {
+        found.range("maxConcurrent", most, 1, 10_000);
     }
-    match spec.route {
-        Route::LeastLoaded | Route::RoundRobin | Route::Random => {}
-        Route::ConsistentHash => found.not_yet("route", "route consistentHash", "一致性哈希路由（consistentHash）"),
-        Route::Sticky => found.not_yet("route", "route sticky", "粘性路由（sticky）"),
-        Route::Label => found.not_yet("route", "route label", "标签路由（label）"),
+    if let Some(seconds) = spec.expires_after_seconds {
+        found.range("expiresAfterSeconds", seconds, 1, THIRTY_DAYS);
+    }
+    match &spec.still_needed {
+        None | Some(StillNeeded::Processor) => {}
+        Some(StillNeeded::Sql { connection, query }) => {
+            found.name("stillNeeded.connection", connection);
+            found.written("stillNeeded.query", query);
+        }
+        Some(StillNeeded::Http { url }) => {
+            found.written("stillNeeded.url", url);
+            if !url.starts_with("http://") && !url.starts_with("https://") {
+                found.invalid(
+                    "stillNeeded.url",
+                    "does not begin with http:// or https://",
+                    "须以 http:// 或 https:// 开头",
+                );
+            }
+        }
     }
 
     found.name("executorGroup", &spec.executor_group);
@@ -94,6 +111,12 @@ pub fn check(spec: &JobSpec, almanac: &Almanac, saved_at: Timestamp) -> Vec<Faul
             format!("are larger than {} KB as JSON", LARGEST_PARAMETERS / 1024),
             format!("以 JSON 计超过 {} KB", LARGEST_PARAMETERS / 1024),
         );
+    }
+
+    for wrong in template::check(&spec.parameters) {
+        let template::Wrong { path, position, words } = wrong;
+        let en = format!("at character {position}: {}", words.en);
+        found.invalid(&format!("parameters.{path}"), en, format!("第 {position} 个字符处：{}", words.zh));
     }
 
     if let Some(tenant) = &spec.tenant {
@@ -173,6 +196,72 @@ impl Found {
         }
     }
 
+    fn route(&mut self, spec: &JobSpec) {
+        match spec.mode {
+            Mode::Unicast | Mode::Broadcast => {}
+            Mode::Sharding => self.not_yet("mode", "mode sharding", "分片模式（sharding）"),
+        }
+        match (spec.min_success, spec.mode) {
+            (None, _) => {}
+            (Some(least), Mode::Broadcast) => self.range("minSuccess", least, 1, 10_000),
+            (Some(_), _) => self.invalid("minSuccess", "is for mode broadcast", "仅用于广播模式（broadcast）"),
+        }
+        match (&spec.hash_key, spec.route) {
+            (None, Route::ConsistentHash) => self.invalid(
+                "hashKey",
+                "is missing; route consistentHash goes by one of the parameters",
+                "缺失；consistentHash 路由需要指定一个参数",
+            ),
+            (Some(key), Route::ConsistentHash) => self.name("hashKey", key),
+            (Some(_), _) => self.invalid("hashKey", "is for route consistentHash", "仅用于 consistentHash 路由"),
+            (None, _) => {}
+        }
+        if spec.route == Route::Label && spec.labels.is_empty() {
+            self.invalid("labels", "are missing; route label goes by them", "缺失；label 路由需要指定标签");
+        }
+        if spec.labels.len() > MOST_LABELS {
+            self.invalid("labels", format!("there are more than {MOST_LABELS}"), format!("超过 {MOST_LABELS} 个"));
+        }
+        for (name, value) in &spec.labels {
+            self.text("labels", name, LONGEST_TAG);
+            self.text(&format!("labels.{name}"), value, LONGEST_TAG);
+        }
+    }
+
+    fn failure_rules(&mut self, spec: &JobSpec) {
+        if spec.failure_rules.len() > MOST_FAILURE_RULES {
+            self.invalid(
+                "failureRules",
+                format!("there are more than {MOST_FAILURE_RULES}"),
+                format!("超过 {MOST_FAILURE_RULES} 条"),
+            );
+        }
+        for (index, rule) in spec.failure_rules.iter().enumerate() {
+            let field = format!("failureRules.{index}.match");
+            if rule.pattern.trim().is_empty() {
+                self.invalid(&field, "is empty", "不能为空");
+            } else if rule.pattern.chars().count() > LONGEST_RULE {
+                self.too_long(&field, LONGEST_RULE);
+            } else if let Some(Err(error)) = rule.expression() {
+                let reason = error.to_string();
+                let reason = reason.lines().last().unwrap_or_default().trim();
+                self.invalid(
+                    &field,
+                    format!("is not a regular expression that can be used: {reason}"),
+                    format!("不是可用的正则表达式：{reason}"),
+                );
+            }
+        }
+    }
+
+    fn written(&mut self, field: &str, text: &str) {
+        if text.trim().is_empty() {
+            self.invalid(field, "is empty", "不能为空");
+        } else if text.chars().count() > LONGEST_DESCRIPTION {
+            self.too_long(field, LONGEST_DESCRIPTION);
+        }
+    }
+
     fn range(&mut self, field: &str, value: u32, least: u32, most: u32) {
         if !(least..=most).contains(&value) {
             self.invalid(
@@ -247,6 +336,22 @@ mod tests {
     }
 
     #[test]
+    fn a_job_may_say_who_takes_it_how_much_at_once_and_when_it_is_not_worth_doing_any_more() {
+        let table = [
+            json!({"mode": "broadcast", "minSuccess": 2, "labels": {"disk": "ssd"}}),
+            json!({"route": "consistentHash", "hashKey": "customer", "labels": {"zone": "cn-1"}}),
+            json!({"route": "sticky", "maxConcurrent": 2, "io": true, "expiresAfterSeconds": 60}),
+            json!({"route": "label", "labels": {"gpu": "yes"}, "stillNeeded": {"ask": "processor"}}),
+            json!({"stillNeeded": {"ask": "sql", "connection": "main", "query": "select 1"}}),
+            json!({"failureRules": [{"match": "/exit code 7[58]/", "class": "business"}]}),
+            json!({"parameters": {"command": "report --day {{planned.date}} --token ${secret:token}"}}),
+        ];
+        for change in table {
+            assert_eq!(check_with(&change), [], "{change}");
+        }
+    }
+
+    #[test]
     fn each_field_that_is_wrong_is_named_with_its_code() {
         let invalid = Code::JobInvalid;
         let table: &[(serde_json::Value, &str, Code)] = &[
@@ -268,9 +373,20 @@ mod tests {
             (json!({"retry": {"baseSeconds": 9.0, "maxSeconds": 3.0}}), "retry.maxSeconds", invalid),
             (json!({"retry": {"multiplier": 0.5}}), "retry.multiplier", invalid),
             (json!({"priority": "retry"}), "priority", invalid),
-            (json!({"mode": "broadcast"}), "mode", Code::NotYet),
             (json!({"mode": "sharding"}), "mode", Code::NotYet),
-            (json!({"route": "sticky"}), "route", Code::NotYet),
+            (json!({"minSuccess": 2}), "minSuccess", invalid),
+            (json!({"mode": "broadcast", "minSuccess": 0}), "minSuccess", invalid),
+            (json!({"route": "consistentHash"}), "hashKey", invalid),
+            (json!({"hashKey": "id"}), "hashKey", invalid),
+            (json!({"route": "label"}), "labels", invalid),
+            (json!({"labels": {"disk": ""}}), "labels.disk", invalid),
+            (json!({"maxConcurrent": 0}), "maxConcurrent", invalid),
+            (json!({"expiresAfterSeconds": 0}), "expiresAfterSeconds", invalid),
+            (json!({"failureRules": [{"match": "/a(/", "class": "business"}]}), "failureRules.0.match", invalid),
+            (json!({"failureRules": [{"match": " ", "class": "system"}]}), "failureRules.0.match", invalid),
+            (json!({"stillNeeded": {"ask": "http", "url": "ftp://a"}}), "stillNeeded.url", invalid),
+            (json!({"stillNeeded": {"ask": "sql", "connection": "main", "query": ""}}), "stillNeeded.query", invalid),
+            (json!({"parameters": {"command": "run {{plannedd}}"}}), "parameters.command", invalid),
             (json!({"executorGroup": ""}), "executorGroup", invalid),
             (json!({"processor": " "}), "processor", invalid),
             (json!({"parameters": {"command": "x".repeat(70_000)}}), "parameters", invalid),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -27,6 +28,48 @@ pub struct Failure {
     /// A stable code of ours or of the processor's.
     pub code: String,
     pub message: Words,
+}
+
+/// What a job says of a failure by its message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FailureRule {
+    /// Part of the code or the message; between slashes (`/exit code (75|111)$/`) a regular expression.
+    #[serde(rename = "match")]
+    pub pattern: String,
+    pub class: FailureClass,
+}
+
+/// A regular expression that compiles to more than this is refused.
+const LARGEST_EXPRESSION: usize = 256 * 1024;
+
+impl FailureRule {
+    /// The regular expression, where the rule is one.
+    pub fn expression(&self) -> Option<Result<Regex, regex::Error>> {
+        let inner = self.pattern.strip_prefix('/')?.strip_suffix('/').filter(|inner| !inner.is_empty())?;
+        Some(RegexBuilder::new(inner).size_limit(LARGEST_EXPRESSION).dfa_size_limit(LARGEST_EXPRESSION).build())
+    }
+
+    fn matches(&self, failure: &Failure) -> bool {
+        let texts = [&failure.code, &failure.message.en, &failure.message.zh];
+        match self.expression() {
+            Some(Ok(expression)) => texts.into_iter().any(|text| expression.is_match(text)),
+            // It was refused when the job was saved.
+            Some(Err(_)) => false,
+            None => texts.into_iter().any(|text| text.contains(&self.pattern)),
+        }
+    }
+}
+
+/// The class that the first matching rule gives. What a processor called `business` or `system` stays that: rules are
+/// for what it left open, and `transient` is what it says where it does not know.
+pub fn judged(failure: &Failure, rules: &[FailureRule]) -> FailureClass {
+    match failure.class {
+        FailureClass::Transient => {
+            rules.iter().find(|rule| rule.matches(failure)).map_or(failure.class, |rule| rule.class)
+        }
+        said => said,
+    }
 }
 
 /// How often and how late an attempt that failed is made again.
@@ -82,6 +125,44 @@ mod tests {
         assert_eq!(retry.delay(0, 0.0), Duration::from_millis(800));
         assert_eq!(retry.delay(0, 1.0), Duration::from_millis(1200));
         assert_eq!(retry.delay(4000, 0.5).as_secs(), 60);
+    }
+
+    #[test]
+    fn the_first_rule_that_matches_the_message_decides_what_the_processor_left_open() {
+        use FailureClass::{Business, System, Transient};
+        let rule = |pattern: &str, class| FailureRule { pattern: pattern.to_owned(), class };
+        let rules = [
+            rule("no space left", System),
+            rule("/exit code (64|78)$/", Business),
+            rule("exit code 6", System),
+            rule("格式错误", Business),
+            rule("/", System),
+        ];
+        let judge = |class, code: &str, en: &str, zh: &str| {
+            judged(&Failure { class, code: code.to_owned(), message: Words::new(en, zh) }, &rules)
+        };
+        let table = [
+            (Transient, "E1", "write failed: no space left on device", "", System),
+            (Transient, "E1", "the command ended with exit code 64", "", Business),
+            (Transient, "E1", "the command ended with exit code 641", "", System),
+            (Transient, "E1", "the command ended with exit code 75", "", Transient),
+            (Transient, "E1", "bad", "行 3 格式错误", Business),
+            (Transient, "a/b", "bad", "", System),
+            (Business, "E1", "no space left", "", Business),
+            (System, "E1", "the command ended with exit code 64", "", System),
+        ];
+        for (class, code, en, zh, expected) in table {
+            assert_eq!(judge(class, code, en, zh), expected, "{code} {en} {zh}");
+        }
+    }
+
+    #[test]
+    fn an_expression_that_would_eat_the_memory_is_refused() {
+        let rule = |pattern: &str| FailureRule { pattern: pattern.to_owned(), class: FailureClass::Business };
+        assert!(rule("/(a{1000}){1000}/").expression().unwrap().is_err());
+        assert!(rule("/a(/").expression().unwrap().is_err());
+        assert!(rule("/a+/").expression().unwrap().is_ok());
+        assert!(rule("a/b").expression().is_none());
     }
 
     #[test]
