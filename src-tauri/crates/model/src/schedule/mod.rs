@@ -13,6 +13,7 @@ mod error;
 mod interval;
 mod phrase;
 mod preview;
+mod range;
 mod repeat;
 mod reschedule;
 mod timing;
@@ -28,6 +29,7 @@ pub use cron::{Cron, Dialect};
 pub use error::ScheduleError;
 pub use interval::{After, AfterNeed, AfterOutcome, FixedDelay, FixedRate, Once};
 pub use preview::{Preview, PreviewRun, preview};
+pub use range::Grid;
 pub use repeat::{Repeat, RepeatLevel};
 pub use reschedule::{Refusal, Rescheduled, Scope, Upshot, reschedule};
 pub use timing::{CompiledTiming, Exception, Occurrence, OccurrenceOrigin, Shift, Skipped, Timing};
@@ -123,8 +125,13 @@ impl Schedule {
         };
         let plan = Plan { times, saved_at: saved_at.millis(), last };
         if !matches!(self, Schedule::Manual) && plan.next_after(saved_at.plus_millis(-1)).is_none() {
+            let field = match self {
+                Schedule::Cron(_) => "expression",
+                _ if last == i64::MAX => "startTime",
+                _ => "endTime",
+            };
             return Err(ScheduleError::never(
-                if last == i64::MAX { "startTime" } else { "endTime" },
+                field,
                 "its last time was before it was saved",
                 "最后一次时间早于保存时间",
             ));

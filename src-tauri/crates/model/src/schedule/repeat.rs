@@ -419,9 +419,24 @@ impl WallTimes for DatedTimes {
     fn at_or_after(&self, from: Wall) -> Option<Wall> {
         let (day, time) = split(from);
         let day = if time > self.time_of_day { day + 1 } else { day };
-        let first_day = if self.with_start_day { self.start_day } else { self.start_day + 1 };
-        let day = self.day_at_or_after(day.max(first_day))?;
+        let day = self.day_at_or_after(day.max(self.first_day()))?;
         Some(day * DAY + self.time_of_day)
+    }
+
+    fn at_or_before(&self, to: Wall) -> Option<Wall> {
+        let (day, time) = split(to);
+        let day = if time < self.time_of_day { day - 1 } else { day };
+        let day = self.day_at_or_before(day).filter(|day| *day >= self.first_day())?;
+        Some(day * DAY + self.time_of_day)
+    }
+
+    fn count(&self, from: Wall, until: Wall) -> u64 {
+        // The first day whose time is at or after a moment.
+        let day = |wall: Wall| {
+            let (day, time) = split(wall);
+            if time > self.time_of_day { day + 1 } else { day }
+        };
+        self.days_between(day(from).max(self.first_day()), day(until))
     }
 }
 
@@ -456,6 +471,82 @@ impl DatedTimes {
 
     pub(crate) fn start_day(&self) -> Day {
         self.start_day
+    }
+
+    fn first_day(&self) -> Day {
+        if self.with_start_day { self.start_day } else { self.start_day + 1 }
+    }
+
+    /// None: none from the start on.
+    fn day_at_or_before(&self, to: Day) -> Option<Day> {
+        if to < self.start_day {
+            return None;
+        }
+        match self.rule {
+            Rule::Days => Some(to - (to - self.start_day) % self.interval),
+            Rule::Weeks { weekdays } => {
+                let week = (monday_of(to) - monday_of(self.start_day)) / 7;
+                let passed = weekdays & !0u8 >> (7 - weekday(to));
+                let (week, named) = match (week % self.interval, passed) {
+                    (0, 1..) => (week, passed),
+                    (0, 0) => (week - self.interval, weekdays),
+                    (over, _) => (week - over, weekdays),
+                };
+                let day = monday_of(self.start_day) + 7 * week + i64::from(named.ilog2());
+                Some(day).filter(|day| *day >= self.start_day)
+            }
+            Rule::Months { .. } | Rule::Years { .. } | Rule::Workdays => self.by_halves(to),
+        }
+    }
+
+    /// The last day up to `to`, between one that is before it and one that is after.
+    fn by_halves(&self, to: Day) -> Option<Day> {
+        let first = self.day_at_or_after(self.start_day).filter(|first| *first <= to)?;
+        // Further and further back, until something is found there.
+        let mut back = self.interval;
+        let mut found = loop {
+            match self.day_at_or_after((to - back).max(first)) {
+                Some(day) if day <= to => break day,
+                _ => back *= 2,
+            }
+        };
+        // Then on from there: never more than a few steps, since the one before was too far.
+        while let Some(next) = self.day_at_or_after(found + 1).filter(|next| *next <= to) {
+            found = next;
+        }
+        Some(found)
+    }
+
+    fn days_between(&self, from: Day, until: Day) -> u64 {
+        let from = from.max(self.start_day);
+        if from >= until {
+            return 0;
+        }
+        let before = |day: Day| -> i64 {
+            match self.rule {
+                Rule::Days => (day - self.start_day + self.interval - 1).div_euclid(self.interval),
+                Rule::Weeks { weekdays } => {
+                    let weeks = (monday_of(day) - monday_of(self.start_day)) / 7;
+                    let whole = (weeks + self.interval - 1).div_euclid(self.interval);
+                    let begun = if weeks % self.interval == 0 { weekdays & !(!0u8 << weekday(day)) } else { 0 };
+                    whole * i64::from(weekdays.count_ones()) + i64::from(begun.count_ones())
+                }
+                _ => 0,
+            }
+        };
+        match self.rule {
+            Rule::Days | Rule::Weeks { .. } => u64::try_from(before(until) - before(from)).unwrap_or(0),
+            // A few a month at most, and found by arithmetic each.
+            Rule::Months { .. } | Rule::Years { .. } | Rule::Workdays => {
+                let mut count = 0;
+                let mut day = from;
+                while let Some(next) = self.day_at_or_after(day).filter(|next| *next < until) {
+                    count += 1;
+                    day = next + 1;
+                }
+                count
+            }
+        }
     }
 
     fn day_at_or_after(&self, from: Day) -> Option<Day> {

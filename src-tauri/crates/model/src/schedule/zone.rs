@@ -154,6 +154,14 @@ impl Zone {
             fn at_or_after(&self, from: Wall) -> Option<Wall> {
                 Some(self.0).filter(|wall| *wall >= from)
             }
+
+            fn at_or_before(&self, to: Wall) -> Option<Wall> {
+                Some(self.0).filter(|wall| *wall <= to)
+            }
+
+            fn count(&self, from: Wall, until: Wall) -> u64 {
+                u64::from((from..until).contains(&self.0))
+            }
         }
         let reading = Reading::Fixed { gap: DstGap::Shift, overlap: DstOverlap::First };
         let found = self.first_after(wall - 2 * DAY, &Only(wall), reading);
@@ -219,6 +227,12 @@ pub(crate) struct Stretch {
 pub(crate) trait WallTimes {
     /// The first at or after `from`; none before the horizon means none at all.
     fn at_or_after(&self, from: Wall) -> Option<Wall>;
+
+    /// The last at or before `to`.
+    fn at_or_before(&self, to: Wall) -> Option<Wall>;
+
+    /// How many there are from `from` to before `until`.
+    fn count(&self, from: Wall, until: Wall) -> u64;
 }
 
 /// How wall-clock times become instants.
@@ -228,6 +242,14 @@ pub(crate) enum Reading {
     EachInstant,
     /// Each such time is one event of its day, to be moved where the clocks do not show it.
     Fixed { gap: DstGap, overlap: DstOverlap },
+}
+
+/// Part of a range of instants, as the wall clock has it.
+pub(crate) enum Shown {
+    /// Wall-clock times from `first` to before `end`, each shown once, so much ahead of UTC.
+    Walls { first: Wall, end: Wall, offset: i64 },
+    /// An instant to which a time was moved that the clocks skipped.
+    Moved(i64),
 }
 
 /// Longer than any change of the clocks that has been: Samoa and Kiribati left out a whole day.
@@ -251,10 +273,44 @@ impl Stretch {
         }
     }
 
+    /// The last instant strictly before `before` that falls into this stretch.
+    fn last_before(&self, before: i64, times: &impl WallTimes, reading: Reading) -> Option<i64> {
+        let shown = self.shown_walls(self.start, before, reading).and_then(|(first_wall, end_wall)| {
+            let last = if end_wall == i64::MAX { HORIZON } else { end_wall - 1 };
+            times.at_or_before(last).filter(|wall| *wall >= first_wall).map(|wall| wall - self.offset)
+        });
+        let moved_in = match reading {
+            Reading::Fixed { gap, .. } if self.offset > self.before => self.last_moved_in(before, times, gap),
+            _ => None,
+        };
+        shown.max(moved_in)
+    }
+
+    fn last_moved_in(&self, before: i64, times: &impl WallTimes, gap: DstGap) -> Option<i64> {
+        let (gap_start, gap_end) = (self.start + self.before, self.start + self.offset);
+        match gap {
+            DstGap::Shift => {
+                let last_wall = (before.saturating_add(self.before)).min(gap_end) - 1;
+                times.at_or_before(last_wall).filter(|wall| *wall >= gap_start).map(|wall| wall - self.before)
+            }
+            DstGap::NextValid if before > self.start => {
+                times.at_or_before(gap_end - 1).filter(|wall| *wall >= gap_start).map(|_| self.start)
+            }
+            DstGap::NextValid | DstGap::Skip => None,
+        }
+    }
+
     /// Times that the clocks do show in this stretch, and that are meant to count in it.
     fn shown(&self, from: i64, times: &impl WallTimes, reading: Reading) -> Option<i64> {
-        let mut first_wall = from + self.offset;
-        let mut end_wall = if self.end == i64::MAX { i64::MAX } else { self.end + self.offset };
+        let (first_wall, end_wall) = self.shown_walls(from, self.end, reading)?;
+        times.at_or_after(first_wall).filter(|wall| *wall < end_wall).map(|wall| wall - self.offset)
+    }
+
+    /// What the clocks show from `from` to before `until` and that is meant to count here; none: nothing.
+    fn shown_walls(&self, from: i64, until: i64, reading: Reading) -> Option<(Wall, Wall)> {
+        let (from, until) = (from.max(self.start), until.min(self.end));
+        let mut first_wall = from.saturating_add(self.offset);
+        let mut end_wall = if until == i64::MAX { i64::MAX } else { until + self.offset };
         if let Reading::Fixed { overlap, .. } = reading {
             let opens_with_second_pass = self.offset < self.before;
             if overlap == DstOverlap::First && opens_with_second_pass {
@@ -262,13 +318,10 @@ impl Stretch {
             }
             let closes_with_first_pass = self.after < self.offset && self.end != i64::MAX;
             if overlap == DstOverlap::Second && closes_with_first_pass {
-                end_wall = self.end + self.after;
+                end_wall = end_wall.min(self.end + self.after);
             }
         }
-        if first_wall >= end_wall {
-            return None;
-        }
-        times.at_or_after(first_wall).filter(|wall| *wall < end_wall).map(|wall| wall - self.offset)
+        (first_wall < end_wall).then_some((first_wall, end_wall))
     }
 
     /// Times that the clocks skipped when this stretch began.
@@ -318,6 +371,68 @@ impl Zone {
                 return None;
             }
             after = stretch.end - 1;
+        }
+    }
+
+    /// The last instant strictly before `before` that `times` come to; the same search the other way.
+    pub(crate) fn last_before(&self, before: i64, times: &impl WallTimes, reading: Reading) -> Option<i64> {
+        let mut before = before;
+        loop {
+            let stretch = self.stretch(before.saturating_sub(1));
+            let wall = before + stretch.offset;
+            let last_wall = times.at_or_before(wall + LONGEST_CHANGE)?;
+            if last_wall < -HORIZON {
+                return None;
+            }
+            if last_wall < wall - 4 * DAY {
+                before = last_wall - stretch.offset + 3 * DAY;
+                continue;
+            }
+            if let Some(found) = stretch.last_before(before, times, reading) {
+                return Some(found);
+            }
+            if stretch.start == i64::MIN {
+                return None;
+            }
+            before = stretch.start;
+        }
+    }
+
+    /// All instants from `from` to before `until` that `times` come to, each once: as spans of the
+    /// wall clock that are really shown, and one by one where the clocks moved them.
+    pub(crate) fn each_shown(
+        &self,
+        from: i64,
+        until: i64,
+        times: &impl WallTimes,
+        reading: Reading,
+        mut each: impl FnMut(Shown),
+    ) {
+        let mut from = from;
+        while from < until {
+            let stretch = self.stretch(from);
+            let shown = stretch.shown_walls(from, until, reading);
+            if let Reading::Fixed { gap, .. } = reading
+                && stretch.offset > stretch.before
+            {
+                let gap_ends = stretch.start + stretch.offset - stretch.before;
+                let mut at = from.max(stretch.start);
+                while at < gap_ends.min(until)
+                    && let Some(moved) = stretch.moved_in(at, times, gap).filter(|moved| *moved < until)
+                {
+                    // A time that is shown at that instant anyway is counted there.
+                    let wall = moved + stretch.offset;
+                    let is_shown = shown.is_some_and(|(first, end)| (first..end).contains(&wall));
+                    if !is_shown || times.at_or_after(wall) != Some(wall) {
+                        each(Shown::Moved(moved));
+                    }
+                    at = moved + 1;
+                }
+            }
+            if let Some((first, end)) = shown {
+                each(Shown::Walls { first, end, offset: stretch.offset });
+            }
+            from = stretch.end;
         }
     }
 

@@ -65,6 +65,12 @@ fn day_edits(parsed: &Parsed, from: Wall, to: Wall) -> Result<Vec<Edit>, Refusal
         return Ok(Vec::new());
     }
     let fields = &parsed.fields;
+    if fields.days.of_the_month().chain(fields.weekdays.of_the_month()).next().is_some() {
+        return Err(Refusal::because(
+            Words::new("the day is counted within each month", "日期是按每个月推算的"),
+            Words::new("move only this run, or edit the expression", "请只移动这一次，或直接编辑表达式"),
+        ));
+    }
     let week_named = parsed.weekday_mask() != 0x7f;
     match (!fields.days.is_open(), week_named) {
         (false, false) => Err(Refusal::every_day_is_a_run()),
@@ -74,14 +80,20 @@ fn day_edits(parsed: &Parsed, from: Wall, to: Wall) -> Result<Vec<Edit>, Refusal
         )),
         (false, true) => {
             let sunday_0 = |day| (weekday(day) + 1) % 7;
-            let days =
-                replaced(&fields.weekdays, u64::from(parsed.weekday_mask()), sunday_0(from_day), sunday_0(to_day))?;
+            let first = if parsed.dialect == Dialect::Quartz { 1 } else { 0 };
+            let days = replaced(
+                &fields.weekdays,
+                u64::from(parsed.weekday_mask()),
+                sunday_0(from_day),
+                sunday_0(to_day),
+                first,
+            )?;
             Ok(vec![(fields.weekdays.span, days)])
         }
         (true, false) => {
             let ((from_year, from_month, from_date), (to_year, to_month, to_date)) =
                 (date_of(from_day), date_of(to_day));
-            let days = replaced(&fields.days, fields.days.mask(&DAYS), from_date, to_date);
+            let days = replaced(&fields.days, fields.days.mask(&DAYS), from_date, to_date, 0);
             if (from_year, from_month) == (to_year, to_month) {
                 return Ok(vec![(fields.days.span, days?)]);
             }
@@ -101,8 +113,8 @@ fn day_edits(parsed: &Parsed, from: Wall, to: Wall) -> Result<Vec<Edit>, Refusal
     }
 }
 
-/// The field as a list, with one number in place of another.
-fn replaced(field: &Field, mask: u64, from: u32, to: u32) -> Result<String, Refusal> {
+/// The field as a list, with one number in place of another; each is written as so many more than it is here.
+fn replaced(field: &Field, mask: u64, from: u32, to: u32, more: u32) -> Result<String, Refusal> {
     if field.starred {
         return Err(Refusal::because(
             Words::new("the days follow a step and not a list", "日期按步长而不是按列表给出"),
@@ -113,6 +125,7 @@ fn replaced(field: &Field, mask: u64, from: u32, to: u32) -> Result<String, Refu
         return Err(Refusal::already_a_run());
     }
     let mask = mask & !(1 << from) | 1 << to;
-    let numbers: Vec<String> = (0..64).filter(|number| mask & 1u64 << number != 0).map(|n| n.to_string()).collect();
+    let numbers: Vec<String> =
+        (0..64).filter(|number| mask & 1u64 << number != 0).map(|n| (n + more).to_string()).collect();
     Ok(numbers.join(","))
 }

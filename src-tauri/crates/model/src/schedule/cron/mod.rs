@@ -1,11 +1,12 @@
 //! Cron expressions: what people write, and the times it comes to.
 //!
-//! `parse` turns text into fields and says where it is wrong, `next` steps through the times,
+//! `parse` turns text into fields and says where it is wrong (`quartz` what only that dialect has), `next` steps through the times,
 //! `words` says in a sentence what was understood. The clock changes are the zone's part.
 
 mod edit;
 mod next;
 mod parse;
+mod quartz;
 mod words;
 
 use serde::{Deserialize, Serialize};
@@ -70,13 +71,6 @@ impl Cron {
 
     pub(crate) fn times(&self) -> Result<(CronTimes, Reading), ScheduleError> {
         let parsed = self.parse()?;
-        if parsed.dialect == Dialect::Quartz {
-            return Err(ScheduleError::not_yet(
-                "dialect",
-                "quartz expressions are understood in words only; this version runs unix and seconds expressions",
-                "目前只能读懂 quartz 表达式，还不能按它运行；请使用 unix 或 seconds 写法",
-            ));
-        }
         let times = parsed.times()?;
         let reading = match parsed.starts_with_star() {
             true => Reading::EachInstant,

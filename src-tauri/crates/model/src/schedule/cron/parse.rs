@@ -5,6 +5,7 @@
 
 use super::Dialect;
 use super::next::CronTimes;
+use super::quartz::{check_one_day_is_open, count_from_sunday_0, day_of_the_month, needs_quartz};
 use super::words;
 use crate::Words;
 use crate::schedule::error::ScheduleError;
@@ -29,6 +30,27 @@ pub(crate) enum Item {
         from: u32,
         step: u32,
     },
+    /// `L`, or `L-before`: so many days before the month's last.
+    Last {
+        before: u32,
+    },
+    /// `dayW`: the nearest of Monday to Friday in the same month.
+    Near {
+        day: u32,
+    },
+    /// `LW`, or `L-beforeW`.
+    NearLast {
+        before: u32,
+    },
+    /// `6L`: the last such weekday of the month.
+    LastOf {
+        weekday: u32,
+    },
+    /// `6#3`: the third such weekday of the month.
+    Nth {
+        weekday: u32,
+        nth: u32,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,21 +67,46 @@ impl Field {
         matches!(self.items[..], [Item::Every { step: 1 } | Item::Open])
     }
 
+    /// The plain numbers; what depends on the month has no bit here.
     pub(crate) fn mask(&self, kind: &Kind) -> u64 {
-        self.items.iter().fold(0, |mask, item| mask | item.mask(kind))
+        self.numbers(kind).fold(0, |mask, number| mask | 1 << number)
+    }
+
+    /// One after another as written, perhaps the same more than once.
+    pub(crate) fn numbers(&self, kind: &Kind) -> impl Iterator<Item = u32> {
+        self.items.iter().flat_map(|item| item.numbers(kind))
+    }
+
+    /// Parts that are another day in each month.
+    pub(crate) fn of_the_month(&self) -> impl Iterator<Item = Item> {
+        self.items.iter().copied().filter(|item| item.depends_on_the_month())
     }
 }
 
 impl Item {
-    fn mask(self, kind: &Kind) -> u64 {
+    pub(crate) fn depends_on_the_month(self) -> bool {
+        matches!(
+            self,
+            Item::Last { .. } | Item::Near { .. } | Item::NearLast { .. } | Item::LastOf { .. } | Item::Nth { .. }
+        )
+    }
+
+    /// A range that runs backwards goes round by the end of the circle.
+    fn numbers(self, kind: &Kind) -> impl Iterator<Item = u32> + use<> {
         let (from, to, step) = match self {
             Item::Every { step } => (kind.first, kind.last, step),
             Item::Open => (kind.first, kind.last, 1),
             Item::One(number) => (number, number, 1),
             Item::Range { from, to, step } => (from, to, step),
             Item::Onwards { from, step } => (from, kind.last, step),
+            _ => (1, 0, 1),
         };
-        (from..=to).step_by(step as usize).fold(0, |mask, number| mask | 1 << number)
+        let (first, circle) = (kind.first, kind.circle());
+        let wraps = from > to && !self.depends_on_the_month();
+        let end = if wraps { to + circle } else { to };
+        (from..=end)
+            .step_by(step as usize)
+            .map(move |number| if wraps { (number - first) % circle + first } else { number })
     }
 }
 
@@ -71,15 +118,27 @@ pub(crate) struct Kind {
     pub first: u32,
     pub last: u32,
     /// Names for numbers, the first standing for `first_named`.
-    names: &'static [&'static str],
+    pub(super) names: &'static [&'static str],
     first_named: u32,
+    /// The largest step that quartz takes.
+    longest_step: u32,
 }
 
-pub(crate) const SECONDS: Kind = Kind { en: "second", zh: "秒", first: 0, last: 59, names: &[], first_named: 0 };
-pub(crate) const MINUTES: Kind = Kind { en: "minute", zh: "分", first: 0, last: 59, names: &[], first_named: 0 };
-pub(crate) const HOURS: Kind = Kind { en: "hour", zh: "小时", first: 0, last: 23, names: &[], first_named: 0 };
+impl Kind {
+    /// How many there are before the first comes again; Sunday is 0 and 7 in one.
+    pub(crate) fn circle(&self) -> u32 {
+        if self.en == WEEKDAYS.en { 7 } else { self.last - self.first + 1 }
+    }
+}
+
+pub(crate) const SECONDS: Kind =
+    Kind { en: "second", zh: "秒", first: 0, last: 59, names: &[], first_named: 0, longest_step: 59 };
+pub(crate) const MINUTES: Kind =
+    Kind { en: "minute", zh: "分", first: 0, last: 59, names: &[], first_named: 0, longest_step: 59 };
+pub(crate) const HOURS: Kind =
+    Kind { en: "hour", zh: "小时", first: 0, last: 23, names: &[], first_named: 0, longest_step: 23 };
 pub(crate) const DAYS: Kind =
-    Kind { en: "day of the month", zh: "日", first: 1, last: 31, names: &[], first_named: 0 };
+    Kind { en: "day of the month", zh: "日", first: 1, last: 31, names: &[], first_named: 0, longest_step: 31 };
 pub(crate) const MONTHS: Kind = Kind {
     en: "month",
     zh: "月",
@@ -87,6 +146,7 @@ pub(crate) const MONTHS: Kind = Kind {
     last: 12,
     names: &["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"],
     first_named: 1,
+    longest_step: 12,
 };
 /// Sunday is both 0 and 7 while it is read.
 pub(crate) const WEEKDAYS: Kind = Kind {
@@ -96,8 +156,11 @@ pub(crate) const WEEKDAYS: Kind = Kind {
     last: 7,
     names: &["sun", "mon", "tue", "wed", "thu", "fri", "sat"],
     first_named: 0,
+    longest_step: 7,
 };
 const QUARTZ_WEEKDAYS: Kind = Kind { first: 1, first_named: 1, ..WEEKDAYS };
+pub(crate) const YEARS: Kind =
+    Kind { en: "year", zh: "年", first: 1970, last: 2199, names: &[], first_named: 0, longest_step: 229 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fields {
@@ -108,6 +171,8 @@ pub(crate) struct Fields {
     pub months: Field,
     /// Sunday is 0 in the items, whatever the dialect; 7 only at the end of a range.
     pub weekdays: Field,
+    /// None: every year.
+    pub years: Option<Field>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,7 +181,7 @@ pub(crate) struct Parsed {
     pub fields: Fields,
 }
 
-fn wrong(span: (usize, usize), en: impl Into<String>, zh: impl Into<String>) -> ScheduleError {
+pub(super) fn wrong(span: (usize, usize), en: impl Into<String>, zh: impl Into<String>) -> ScheduleError {
     ScheduleError::Field { field: "expression".to_owned(), words: Words::new(en, zh), span: Some(span) }
 }
 
@@ -255,20 +320,12 @@ fn read(fields: &[(usize, String)], dialect: Dialect, whole: (usize, usize)) -> 
         Dialect::Unix => (None, fields),
         Dialect::Seconds | Dialect::Quartz => (Some(field(&fields[0], &SECONDS, dialect)?), &fields[1..]),
     };
-    if let Some((from, year)) = rest.get(5)
-        && year != "*"
-    {
-        return Err(wrong(
-            (*from, from + year.chars().count()),
-            "a year field is not carried out in this version",
-            "目前还不支持年份字段",
-        ));
-    }
     let weekday_kind = if quartz { &QUARTZ_WEEKDAYS } else { &WEEKDAYS };
     let mut weekdays = field(&rest[4], weekday_kind, dialect)?;
     if quartz {
         weekdays.items.iter_mut().for_each(count_from_sunday_0);
     }
+    let years = rest.get(5).map(|years| field(years, &YEARS, dialect)).transpose()?;
     let fields = Fields {
         seconds,
         minutes: field(&rest[0], &MINUTES, dialect)?,
@@ -276,31 +333,34 @@ fn read(fields: &[(usize, String)], dialect: Dialect, whole: (usize, usize)) -> 
         days: field(&rest[2], &DAYS, dialect)?,
         months: field(&rest[3], &MONTHS, dialect)?,
         weekdays,
+        years: years.filter(|years| !years.is_open()),
     };
-    Ok(Parsed { dialect, fields })
-}
-
-fn count_from_sunday_0(item: &mut Item) {
-    match item {
-        Item::Every { .. } | Item::Open => {}
-        Item::One(day) => *day -= 1,
-        Item::Range { from, to, .. } => {
-            *from -= 1;
-            *to -= 1;
-        }
-        Item::Onwards { from, step } => *item = Item::Range { from: *from - 1, to: 6, step: *step },
+    if quartz {
+        check_one_day_is_open(&fields)?;
     }
+    Ok(Parsed { dialect, fields })
 }
 
 fn field((start, text): &(usize, String), kind: &Kind, dialect: Dialect) -> Result<Field, ScheduleError> {
     let mut items = Vec::new();
     let mut at = *start;
+    let span = (*start, start + text.chars().count());
     for part in text.split(',') {
         let length = part.chars().count();
         items.push(item(part, (at, at + length), kind, dialect)?);
         at += length + 1;
     }
-    Ok(Field { items, starred: text.starts_with('*'), span: (*start, start + text.chars().count()) })
+    let stands_alone = |item: &Item| matches!(item, Item::Open | Item::LastOf { .. } | Item::Nth { .. });
+    let bare_last = kind.en == WEEKDAYS.en && text.split(',').any(|part| part.eq_ignore_ascii_case("L"));
+    if items.len() > 1 && (bare_last || items.iter().any(stands_alone)) {
+        return Err(wrong(
+            span,
+            format!("'?', 'L' and '#' stand alone in the field of the {}", kind.en),
+            format!("“?”、“L”和“#”在“{}”字段中必须单独使用", kind.zh),
+        ));
+    }
+    // Quartz reads `/5` as `*/5`.
+    Ok(Field { items, starred: text.starts_with(['*', '/']), span })
 }
 
 fn item(part: &str, span: (usize, usize), kind: &Kind, dialect: Dialect) -> Result<Item, ScheduleError> {
@@ -311,32 +371,45 @@ fn item(part: &str, span: (usize, usize), kind: &Kind, dialect: Dialect) -> Resu
             format!("“{}”字段的逗号旁缺少数字", kind.zh),
         ));
     }
-    let is_day = std::ptr::eq(kind.en, DAYS.en) || kind.en == WEEKDAYS.en;
+    let is_day = kind.en == DAYS.en || kind.en == WEEKDAYS.en;
     if part == "?" && is_day && dialect == Dialect::Quartz {
         return Ok(Item::Open);
     }
     if is_day && needs_quartz(part, kind) {
-        return Err(if dialect == Dialect::Quartz {
-            wrong(span, format!("'{part}' is not carried out in this version"), format!("目前还不支持“{part}”"))
-        } else {
-            wrong(span, format!("'{part}' belongs to the quartz dialect"), format!("“{part}”是 quartz 写法"))
-        });
+        return match dialect {
+            Dialect::Quartz => day_of_the_month(part, span, kind),
+            Dialect::Unix | Dialect::Seconds => {
+                Err(wrong(span, format!("'{part}' belongs to the quartz dialect"), format!("“{part}”是 quartz 写法")))
+            }
+        };
     }
     let (body, step) = match part.split_once('/') {
         None => (part, None),
         Some((body, step)) => {
             let step_span = (span.0 + body.chars().count() + 1, span.1);
-            let step = step.parse::<u32>().ok().filter(|step| (1..=9999).contains(step)).ok_or_else(|| {
-                wrong(
-                    step_span,
-                    format!("'{step}' is not a step; a step is a number from 1"),
-                    format!("“{step}”不是步长，步长是从 1 起的整数"),
-                )
-            })?;
-            (body, Some(step))
+            let most = if dialect == Dialect::Quartz { kind.longest_step } else { 9999 };
+            let is_number = step.chars().all(|letter| letter.is_ascii_digit());
+            match step.parse::<u32>() {
+                Ok(step) if is_number && (1..=most).contains(&step) => (body, Some(step)),
+                Ok(1..) if is_number => {
+                    return Err(wrong(
+                        step_span,
+                        format!("{step} is too long a step for the {}; the longest is {most}", kind.en),
+                        format!("{step} 超过了“{}”字段的最大步长 {most}", kind.zh),
+                    ));
+                }
+                _ => {
+                    return Err(wrong(
+                        step_span,
+                        format!("'{step}' is not a step; a step is a number from 1"),
+                        format!("“{step}”不是步长，步长是从 1 起的整数"),
+                    ));
+                }
+            }
         }
     };
-    if body == "*" {
+    let from_the_start = body.is_empty() && step.is_some() && dialect == Dialect::Quartz;
+    if body == "*" || from_the_start {
         return Ok(Item::Every { step: step.unwrap_or(1) });
     }
     let Some((from_text, to_text)) = body.split_once('-') else {
@@ -351,28 +424,21 @@ fn item(part: &str, span: (usize, usize), kind: &Kind, dialect: Dialect) -> Resu
     let to = number(to_text, (dash + 1, dash + 1 + to_text.chars().count()), kind)?;
     // Nobody who writes FRI-SUN means the Sunday before that Friday.
     let to = if kind.en == WEEKDAYS.en && kind.first == 0 && to == 0 && from > 0 { 7 } else { to };
-    if from > to {
-        return Err(wrong(
-            span,
-            format!("'{body}' runs backwards; write it as two ranges, {from}-{},{}-{to}", kind.last, kind.first),
-            format!("“{body}”前后颠倒，请写成两段：{from}-{},{}-{to}", kind.last, kind.first),
-        ));
+    let goes_round = dialect == Dialect::Quartz && kind.en != YEARS.en;
+    if from > to && !goes_round {
+        return Err(match kind.en == YEARS.en {
+            true => wrong(span, format!("'{body}' runs backwards"), format!("“{body}”前后颠倒")),
+            false => wrong(
+                span,
+                format!("'{body}' runs backwards; write it as two ranges, {from}-{},{}-{to}", kind.last, kind.first),
+                format!("“{body}”前后颠倒，请写成两段：{from}-{},{}-{to}", kind.last, kind.first),
+            ),
+        });
     }
     Ok(Item::Range { from, to, step: step.unwrap_or(1) })
 }
 
-/// `L`, `W`, `#` and `?`, which only Quartz and what follows it know.
-fn needs_quartz(part: &str, kind: &Kind) -> bool {
-    if part.contains(['#', '?']) {
-        return true;
-    }
-    let named = kind.names.iter().any(|name| part.to_lowercase().contains(name));
-    !named
-        && part.to_uppercase().chars().any(|letter| matches!(letter, 'L' | 'W'))
-        && part.to_uppercase().chars().all(|letter| letter.is_ascii_digit() || matches!(letter, 'L' | 'W' | '-'))
-}
-
-fn number(text: &str, span: (usize, usize), kind: &Kind) -> Result<u32, ScheduleError> {
+pub(super) fn number(text: &str, span: (usize, usize), kind: &Kind) -> Result<u32, ScheduleError> {
     let lower = text.to_lowercase();
     if let Some(place) = kind.names.iter().position(|name| *name == lower) {
         return Ok(kind.first_named + place as u32);
@@ -422,16 +488,22 @@ impl Parsed {
             months: fields.months.mask(&MONTHS) as u16,
             weekdays: self.weekday_mask(),
             either_day: self.either_day_suffices(),
+            quartz: self.quartz_days(),
         };
         if times.has_a_day() {
             return Ok(times);
         }
-        let days = words::days_of_month(&fields.days);
-        let months = words::months(&fields.months);
+        let in_some_year = fields.years.as_ref().filter(|_| times.has_a_day_in_some_year());
+        let (days, years) = (words::days(self), in_some_year.map(words::years).unwrap_or_default());
+        let no_months = fields.months.is_open();
+        let months = if no_months { Words::new("no month", "没有哪个月") } else { words::months(&fields.months) };
+        let named = days.en.strip_prefix("the ").unwrap_or(&days.en);
+        let in_years = if years.en.is_empty() { String::new() } else { format!(" in {}", years.en) };
+        let (has, has_zh) = if no_months { ("has", "有") } else { ("has no", "没有") };
         Err(ScheduleError::never(
             "expression",
-            format!("{} has no {}", months.en, days.en),
-            format!("{}没有{}", months.zh, days.zh),
+            format!("{} {has} {named}{in_years}", months.en),
+            format!("{}{}{has_zh}{}", years.zh, months.zh, days.zh),
         ))
     }
 }

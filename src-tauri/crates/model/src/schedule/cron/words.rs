@@ -3,7 +3,7 @@
 //! Said from what the fields come to, except that a step is said as a step where it really is
 //! one all round the clock: `*/15` is every 15 minutes, `*/7` is a list of minutes.
 
-use super::parse::{DAYS, Field, HOURS, Item, Kind, MINUTES, MONTHS, Parsed, SECONDS, WEEKDAYS};
+use super::parse::{DAYS, Field, HOURS, Item, Kind, MINUTES, MONTHS, Parsed, SECONDS, WEEKDAYS, YEARS};
 use crate::Words;
 use crate::schedule::error::Joined;
 use crate::schedule::phrase::{MONTHS_EN, and_list, spaced, zh_list};
@@ -48,11 +48,104 @@ fn said(mask: u64, en: impl Fn(u32) -> String, zh: impl Fn(u32) -> String) -> Wo
     )
 }
 
-pub(crate) fn days_of_month(field: &Field) -> Words {
+fn days_of_month(field: &Field) -> Words {
     let mask = field.mask(&DAYS);
-    let word = if mask.count_ones() == 1 { "day" } else { "days" };
-    let list = said(mask, |day| day.to_string(), |day| format!("{day} 日"));
-    Words::new(format!("{word} {}", list.en), list.zh)
+    let (mut en, mut zh) = (Vec::new(), Vec::new());
+    if mask != 0 {
+        let word = if mask.count_ones() == 1 { "day" } else { "days" };
+        let list = said(mask, |day| day.to_string(), |day| format!("{day} 日"));
+        en.push(format!("{word} {}", list.en));
+        zh.push(list.zh);
+    }
+    for item in field.of_the_month() {
+        let words = counted_day(item);
+        en.push(words.en);
+        zh.push(words.zh);
+    }
+    Words::new(and_list(&en), zh_list(&zh))
+}
+
+/// A day of the month that is not told by its number.
+fn counted_day(item: Item) -> Words {
+    let from_end = |before: u32| match before {
+        0 => Words::new("the last day", "最后一天"),
+        _ => Words::new(format!("day {} from the end", before + 1), format!("倒数第 {} 天", before + 1)),
+    };
+    let nearest = |day: Words| {
+        Words::new(
+            format!("the day of Monday to Friday nearest to {}", day.en),
+            spaced(&["离", &day.zh, "最近的周一至周五"]),
+        )
+    };
+    match item {
+        Item::Last { before } => from_end(before),
+        Item::Near { day } => nearest(Words::new(format!("day {day}"), format!("{day} 日"))),
+        Item::NearLast { before: 0 } => Words::new("the last day of Monday to Friday", "最后一个周一至周五的日子"),
+        Item::NearLast { before } => nearest(from_end(before)),
+        _ => Words::default(),
+    }
+}
+
+/// `the last Friday`, `the third Friday`.
+fn counted_weekday(item: Item) -> Option<Words> {
+    const NTH_EN: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
+    const NTH_ZH: [&str; 5] = ["一", "二", "三", "四", "五"];
+    match item {
+        Item::LastOf { weekday } => {
+            let day = weekday as usize;
+            Some(Words::new(format!("the last {}", WEEKDAYS_EN[day]), format!("最后一个{}", WEEKDAYS_ZH[day])))
+        }
+        Item::Nth { weekday, nth } => {
+            let (day, nth) = (weekday as usize, nth as usize - 1);
+            Some(Words::new(
+                format!("the {} {}", NTH_EN[nth], WEEKDAYS_EN[day]),
+                format!("第{}个{}", NTH_ZH[nth], WEEKDAYS_ZH[day]),
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// The days of an expression, whichever of its fields tells them.
+pub(crate) fn days(parsed: &Parsed) -> Words {
+    let counted = parsed.fields.weekdays.of_the_month().find_map(counted_weekday);
+    counted.unwrap_or_else(|| days_of_month(&parsed.fields.days))
+}
+
+pub(crate) fn years(field: &Field) -> Words {
+    const LISTED_RUNS: usize = 8;
+    let mut numbers: Vec<u32> = field.numbers(&YEARS).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else { return Words::default() };
+    if let [Item::Every { step } | Item::Onwards { step, .. } | Item::Range { step, .. }] = field.items[..]
+        && step > 1
+        && numbers.len() > 2
+    {
+        return Words::new(
+            format!("every {step}{} year from {first} to {last}", ordinal(step)),
+            format!("{first} 至 {last} 年间每 {step} 年"),
+        );
+    }
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for year in &numbers {
+        match runs.last_mut() {
+            Some((_, to)) if *to + 1 == *year => *to = *year,
+            _ => runs.push((*year, *year)),
+        }
+    }
+    let told = |between: &str, unit: &str| {
+        let mut list: Vec<String> = runs
+            .iter()
+            .take(LISTED_RUNS)
+            .map(|(from, to)| if from == to { format!("{from}{unit}") } else { format!("{from}{between}{to}{unit}") })
+            .collect();
+        if runs.len() > LISTED_RUNS {
+            list.push("…".to_owned());
+        }
+        list
+    };
+    Words::new(and_list(&told(" to ", "")), zh_list(&told(" 至 ", " 年")))
 }
 
 pub(crate) fn months(field: &Field) -> Words {
@@ -88,6 +181,17 @@ enum Time {
 }
 
 pub(crate) fn phrase(parsed: &Parsed) -> Words {
+    let words = phrase_of_any_year(parsed);
+    match &parsed.fields.years {
+        None => words,
+        Some(field) => {
+            let years = years(field);
+            Words::new(format!("{}, in {}", words.en, years.en), format!("{}：{}", years.zh, words.zh))
+        }
+    }
+}
+
+fn phrase_of_any_year(parsed: &Parsed) -> Words {
     let day = day_phrase(parsed);
     match time_phrase(parsed) {
         Time::Points(time) => {
@@ -110,6 +214,10 @@ fn day_phrase(parsed: &Parsed) -> Option<Words> {
     let weekday_mask = parsed.weekday_mask();
     let named_months = (!fields.months.is_open()).then(|| months(&fields.months));
     let of_month = (!fields.days.is_open()).then(|| days_phrase(&fields.days, named_months.as_ref(), &fields.months));
+    if let Some(day) = fields.weekdays.of_the_month().find_map(counted_weekday) {
+        let (of, months_zh) = of_months(named_months.as_ref());
+        return Some(Words::new(format!("on {} of {of}", day.en), spaced(&[&months_zh, &day.zh])));
+    }
     let of_week = (weekday_mask != WEEKDAYS_ALL).then(|| each_weekday(weekday_mask));
     match (of_month, of_week, named_months) {
         (None, None, None) => None,
@@ -140,9 +248,15 @@ fn day_phrase(parsed: &Parsed) -> Option<Words> {
     }
 }
 
+fn of_months(months: Option<&Words>) -> (&str, String) {
+    match months {
+        None => ("each month", "每月".to_owned()),
+        Some(months) => (&months.en, spaced(&[&months.zh, "的"])),
+    }
+}
+
 fn days_phrase(days: &Field, months: Option<&Words>, months_field: &Field) -> Words {
-    let of = months.map_or("each month", |months| &months.en);
-    let months_zh = months.map_or("每月".to_owned(), |months| spaced(&[&months.zh, "的"]));
+    let (of, months_zh) = of_months(months);
     if let Some(step) = stepped(days, &DAYS) {
         return Words::new(
             format!("every {step} days from day 1 of {of}"),
@@ -180,7 +294,7 @@ fn even_step(field: &Field, kind: &Kind) -> Option<u32> {
 
 fn only(field: &Field, kind: &Kind) -> Option<u32> {
     let mask = field.mask(kind);
-    (mask.count_ones() == 1).then(|| mask.trailing_zeros())
+    (mask.count_ones() == 1 && field.of_the_month().next().is_none()).then(|| mask.trailing_zeros())
 }
 
 fn one_run(mask: u64) -> Option<(u32, u32)> {
@@ -342,8 +456,20 @@ pub(crate) fn warnings(parsed: &Parsed) -> Vec<Words> {
             "两个日期字段都已指定：只要符合其中一个就会运行，而不是同时符合才运行",
         ));
     }
+    if let Some(Item::Nth { nth: 5, weekday }) = fields.weekdays.of_the_month().next() {
+        let day = weekday as usize;
+        warnings.push(Words::new(
+            format!("months without a fifth {} are passed over", WEEKDAYS_EN[day]),
+            format!("没有第五个{}的月份会被跳过", WEEKDAYS_ZH[day]),
+        ));
+    }
     let days = fields.days.mask(&DAYS);
-    let in_every_month = days & ((1 << 29) - 2) != 0;
+    let counted_in_every_month = |item: Item| match item {
+        Item::Last { before } | Item::NearLast { before } => before < 28,
+        Item::Near { day } => day <= 28,
+        _ => false,
+    };
+    let in_every_month = days & ((1 << 29) - 2) != 0 || fields.days.of_the_month().any(counted_in_every_month);
     if !in_every_month && parsed.weekday_mask() == WEEKDAYS_ALL {
         let list = days_of_month(&fields.days);
         warnings.push(

@@ -4,6 +4,7 @@ mod against_others;
 mod clock_changes;
 mod cron;
 mod document;
+mod quartz;
 mod repeat;
 mod reschedule;
 mod timing;
