@@ -4,7 +4,7 @@
 //! there the version before it still holds. Nobody's change loses a time that had come already.
 
 use crate::job::{Job, JobSpec, JobVersion};
-use crate::schedule::{CompiledTiming, Occurrence, ScheduleError, Timing};
+use crate::schedule::{CompiledTiming, Grid, Occurrence, ScheduleError, Timing};
 use crate::{Almanac, JobId, Timestamp};
 
 struct Segment {
@@ -65,6 +65,13 @@ impl Timeline {
         due.sort_by_key(|(version, occurrence)| (occurrence.due, occurrence.planned, *version));
         due.truncate(limit);
         due
+    }
+
+    /// Adds to each cell of `grid` how many occurrences of all versions are due in it, of those due in [from, until).
+    pub fn add_counts(&self, grid: &Grid, from: Timestamp, until: Timestamp, counts: &mut [u32]) {
+        for segment in &self.segments {
+            segment.timing.add_counts(grid, from, until, counts);
+        }
     }
 
     pub fn next_due(&self, after: Timestamp) -> Option<Timestamp> {

@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{Plan, Schedule, ScheduleError, Zone};
+use super::{Grid, Plan, Schedule, ScheduleError, Zone};
 use crate::{Almanac, Timestamp, Words};
 
 /// One occurrence, changed by hand.
@@ -284,6 +284,28 @@ impl CompiledTiming {
             due.push(next);
         }
         due
+    }
+
+    /// Adds to each cell of `grid` how many occurrences are due in it, of those due in [from, until),
+    /// without going through them.
+    pub fn add_counts(&self, grid: &Grid, from: Timestamp, until: Timestamp, counts: &mut [u32]) {
+        let (from, until) = (from.max(grid.start()), until.min(grid.end()));
+        let later = i64::from(self.spread_seconds) * 1000;
+        let planned_from = from.plus_millis(-later).max(Timestamp::from_millis(self.from));
+        let planned_until = until.plus_millis(-later).min(Timestamp::from_millis(self.until));
+        self.plan.add_counts(grid, planned_from, planned_until, later, counts);
+        let cells = counts.len();
+        let cell = |due: Timestamp| grid.cell_of(due).filter(|cell| *cell < cells);
+        for hidden in self.hidden.iter().filter(|hidden| (planned_from..planned_until).contains(hidden)) {
+            if let Some(cell) = cell(hidden.plus_millis(later)) {
+                counts[cell] = counts[cell].saturating_sub(1);
+            }
+        }
+        for extra in self.extra.iter().filter(|extra| (from..until).contains(&extra.due)) {
+            if let Some(cell) = cell(extra.due) {
+                counts[cell] += 1;
+            }
+        }
     }
 
     pub fn next_due(&self, after: Timestamp) -> Option<Occurrence> {

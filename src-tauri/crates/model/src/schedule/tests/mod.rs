@@ -5,6 +5,7 @@ mod clock_changes;
 mod cron;
 mod document;
 mod quartz;
+mod ranges;
 mod repeat;
 mod reschedule;
 mod timing;

@@ -1,7 +1,8 @@
 //! The quartz dialect: days counted within the month, ranges that go round, years.
 
 use super::{at, check, check_all, check_refused};
-use crate::schedule::{Cron, Dialect, Schedule, Zones};
+use crate::Almanac;
+use crate::schedule::{Cron, Dialect, Schedule};
 
 fn quartz(expression: &str) -> Cron {
     Cron { dialect: Some(Dialect::Quartz), ..Cron::unix(expression, "UTC") }
@@ -177,7 +178,7 @@ fn a_quartz_expression_is_said_as_one_would_say_it() {
 #[test]
 fn months_without_the_day_are_told_of() {
     let warned = |expression: &str| {
-        let warnings = Schedule::Cron(quartz(expression)).warnings(&Zones::bundled()).unwrap();
+        let warnings = Schedule::Cron(quartz(expression)).warnings(&Almanac::bundled()).unwrap();
         warnings.into_iter().map(|words| words.en).collect::<Vec<_>>()
     };
     assert_eq!(warned("0 0 12 ? * 2#5"), ["months without a fifth Monday are passed over"]);
@@ -190,7 +191,7 @@ fn months_without_the_day_are_told_of() {
 fn a_parsed_expression_takes_no_more_than_200_bytes() {
     use super::super::cron::CronTimes;
     for expression in ["*/5 * * * * ?", "0 0 12 L-3W,15W,1 2/3 ? 2026-2090/2", "0 0 12 ? * 6#3 2030"] {
-        let plan = Schedule::Cron(quartz(expression)).plan(&Zones::bundled(), at("2026-01-01T00:00:00Z")).unwrap();
+        let plan = Schedule::Cron(quartz(expression)).plan(&Almanac::bundled(), at("2026-01-01T00:00:00Z")).unwrap();
         let crate::schedule::Planned::Cron { times, .. } = &plan.times else { panic!("a cron") };
         let CronTimes { quartz, .. } = times;
         let bytes = size_of_val(&plan) + quartz.as_ref().map_or(0, |days| size_of_val(&**days));
