@@ -115,6 +115,7 @@ impl Executor {
             queue: VecDeque::new(),
             over: BTreeSet::new(),
             declined: BTreeMap::new(),
+            draining: false,
         };
         life.run().await;
     }
@@ -161,6 +162,8 @@ struct Life {
     over: BTreeSet<AttemptRef>,
     /// Handed back, and up to which report. An older push of one that comes again is not taken again.
     declined: BTreeMap<AttemptRef, u64>,
+    /// It was told to take nothing new.
+    draining: bool,
 }
 
 impl Life {
@@ -223,7 +226,7 @@ impl Life {
             }
             Line::Up(wire) if self.next_heartbeat <= now => {
                 self.heartbeats += 1;
-                wire.say(FromExecutor::Heartbeat { number: self.heartbeats });
+                wire.say(FromExecutor::Heartbeat { number: self.heartbeats, machine: None });
                 self.heartbeats_sent.insert(self.heartbeats, now);
                 self.next_heartbeat = now + HEARTBEAT_MS;
             }
@@ -260,12 +263,16 @@ impl Life {
             title: Words::new(name, name),
             description: Words::default(),
             schema: serde_json::Value::Null,
+            stops_without_lease: false,
+            answers_still_needed: true,
         };
         wire.say(FromExecutor::Register(Registration {
             executor: self.me.clone(),
             embedded: self.executor.home.is_some(),
             processors: self.executor.processors.iter().map(offer).collect(),
             labels: BTreeMap::new(),
+            sdk_version: String::new(),
+            public_key: None,
             capacity: self.executor.capacity,
             queue: self.executor.queue,
             still_held: self
@@ -286,7 +293,8 @@ impl Life {
     }
 
     fn hear(&mut self, word: ToExecutor, now: i64) {
-        if let ToExecutor::Welcome { still_yours, .. } = word {
+        if let ToExecutor::Welcome { still_yours, draining, .. } = word {
+            self.draining = draining;
             self.welcomed(&still_yours.into_iter().collect(), now);
             return;
         }
@@ -312,6 +320,13 @@ impl Life {
             ToExecutor::Stop { attempt, stage } => self.stop(attempt, stage, now),
             ToExecutor::Seen { attempt, sequence } => self.acknowledged(attempt, sequence),
             ToExecutor::Forget(attempt) => self.forget(attempt, now),
+            ToExecutor::Drain { .. } => self.drain(),
+            ToExecutor::Resume => self.draining = false,
+            ToExecutor::StillNeeded(question) => {
+                self.say(FromExecutor::StillNeeded { question: question.id, needed: true, message: String::new() });
+            }
+            // It knows its network.
+            ToExecutor::Nodes(_) => {}
         }
     }
 
@@ -345,6 +360,15 @@ impl Life {
         let again: Vec<Report> = self.held.values().flat_map(|held| held.unacknowledged.values().cloned()).collect();
         for report in again {
             self.say(FromExecutor::Report(report));
+        }
+    }
+
+    fn drain(&mut self) {
+        self.draining = true;
+        self.say(FromExecutor::Draining { leaving: false });
+        for attempt in std::mem::take(&mut self.queue) {
+            self.set_phase(attempt, Phase::HandedBack);
+            self.report(attempt, Said::HandedBack(Words::new("it takes nothing new", "不再接收新作业")));
         }
     }
 
@@ -389,7 +413,9 @@ impl Life {
         let in_hand =
             self.held.values().filter(|held| matches!(held.phase, Phase::Queued | Phase::Running { .. })).count();
         let room = (self.executor.capacity + self.executor.queue) as usize;
-        if in_hand >= room {
+        if self.draining {
+            self.report(attempt, Said::HandedBack(Words::new("it takes nothing new", "不再接收新作业")));
+        } else if in_hand >= room {
             self.report(attempt, Said::HandedBack(Words::new("no room", "没有空位")));
         } else if !self.executor.processors.contains(&push.processor) {
             self.report(attempt, Said::HandedBack(Words::new("no such processor here", "此处没有该处理器")));

@@ -83,6 +83,9 @@ pub struct Serve {
     /// Tasks that run here at once; twice the cores where absent.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub capacity: Option<u32>,
+    /// Let executors of other processes join at this address, such as 127.0.0.1:4610.
+    #[arg(long, value_name = "ADDR")]
+    pub executors: Option<std::net::SocketAddr>,
 }
 
 #[derive(Debug, Args)]
@@ -291,6 +294,7 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("port", "127.0.0.1 上的端口；0 表示任一空闲端口。"),
     ("allow_shell", "允许任务在本机运行 Shell 命令。"),
     ("capacity", "在此同时运行的作业数；默认为 CPU 核数的两倍。"),
+    ("executors", "允许其他进程中的执行器在此地址接入，例如 127.0.0.1:4610。"),
     ("preview.job", "任务名称。"),
     ("schedule", "JSON 形式的调度；不需要数据目录。"),
     ("from", "此时间之后的执行（RFC 3339 或毫秒时间戳）；默认为现在。"),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use campanile_host::{DataFolder, Host, Options, Server, Who, keep_records};
+use campanile_host::{DataFolder, ExecutorPort, Host, Options, Server, Who, keep_records};
 use campanile_model::Fault;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -19,12 +19,18 @@ pub async fn serve(data: PathBuf, options: &Serve, json: bool) -> Result<Answer,
     let host = Arc::new(Host::open(Options { data, who }).await?);
     let server = Server::bind(&host, options.port).await?;
     let (address, url) = (server.address(), server.url());
+    let executors = match options.executors {
+        Some(address) => Some(ExecutorPort::bind(address).await?),
+        None => None,
+    };
+    let executors_at = executors.as_ref().map(ExecutorPort::address);
 
     let shutdown = CancellationToken::new();
     let running = tokio::spawn(host.clone().run(shutdown.clone()));
-    let serving = tokio::spawn(server.run(host.clone(), shutdown.clone()));
+    let mut parts = vec![running, tokio::spawn(server.run(host.clone(), shutdown.clone()))];
+    parts.extend(executors.map(|port| tokio::spawn(port.run(host.clone(), shutdown.clone()))));
     match json {
-        true => write(&format!("{}\n", json!({"address": address.to_string(), "url": url}))),
+        true => write(&format!("{}\n", json!({"address": address.to_string(), "url": url, "executors": executors_at}))),
         false => write(&format!("{url}\n")),
     }
 
@@ -36,7 +42,7 @@ pub async fn serve(data: PathBuf, options: &Serve, json: bool) -> Result<Answer,
         asked_to_end().await;
         std::process::exit(130);
     });
-    for task in [running, serving] {
+    for task in parts {
         if task.await.is_err() {
             tracing::error!("a part of the node ended in a panic");
         }

@@ -29,6 +29,21 @@ pub struct ProcessorOffer {
     pub title: Words,
     pub description: Words,
     pub schema: Value,
+    /// What runs is stopped there when the lease ends, rather than going on.
+    pub stops_without_lease: bool,
+    /// It may be asked whether a run is still worth doing.
+    pub answers_still_needed: bool,
+}
+
+/// Readings of the machine that an executor runs on; a missing one is unknown, not zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Machine {
+    pub cpu_percent: Option<f64>,
+    /// (1 - available / total) x 100
+    pub memory_percent: Option<f64>,
+    /// Requests that wait at its disks, on average since the reading before.
+    pub disk_queue: Option<f64>,
+    pub cores: Option<u32>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +53,9 @@ pub struct Registration {
     pub embedded: bool,
     pub processors: Vec<ProcessorOffer>,
     pub labels: BTreeMap<String, String>,
+    pub sdk_version: String,
+    /// Secrets are sealed to it (X25519, 32 bytes); none: it takes no secrets.
+    pub public_key: Option<[u8; 32]>,
     /// How many tasks it runs at once …
     pub capacity: u32,
     /// … and how many more may wait there.
@@ -64,7 +82,21 @@ pub enum Said {
     /// It does not have it, and cannot say that it never began it.
     Unheld,
     Started,
-    Progress,
+    /// How far it is, for show; the latest is worth something and no other.
+    Progress {
+        /// 0 to 100; none: only the message is new.
+        percent: Option<f64>,
+        message: String,
+    },
+    /// Outcomes of items of a shard.
+    Items(Vec<ItemOutcome>),
+    /// What takes the place of the data, level by level, in chunks.
+    NewData {
+        level: u32,
+        /// JSON
+        items: Vec<String>,
+        last: bool,
+    },
     /// How far stopping has come.
     Stopping(StopStage),
     Succeeded {
@@ -74,11 +106,20 @@ pub enum Said {
     Cancelled,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemOutcome {
+    pub index: u64,
+    pub succeeded: bool,
+    pub message: String,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum FromExecutor {
     Register(Registration),
     Heartbeat {
         number: u64,
+        /// Every ten seconds or so.
+        machine: Option<Machine>,
     },
     Report(Report),
     Log {
@@ -92,7 +133,16 @@ pub enum FromExecutor {
         queue: u32,
     },
     /// It takes nothing new.
-    Draining,
+    Draining {
+        /// And leaves once what runs is over.
+        leaving: bool,
+    },
+    /// Its answer to [`ToExecutor::StillNeeded`].
+    StillNeeded {
+        question: String,
+        needed: bool,
+        message: String,
+    },
     /// It leaves for good, and has nothing in hand.
     Goodbye,
     /// The session has ended.
@@ -125,6 +175,50 @@ pub struct Push {
     pub kill_on_overrun: bool,
     /// The attempt's reports are numbered from here on.
     pub sequence_after: u64,
+    /// What `${secret:name}` in the parameters stands for; no node can read it.
+    pub secrets: Vec<SealedSecret>,
+    /// What the runs before this one gave, for `after` jobs.
+    pub upstream: Vec<Upstream>,
+}
+
+/// A secret that only the executor it was sealed for can open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SealedSecret {
+    pub name: String,
+    pub ciphertext: Vec<u8>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upstream {
+    pub job: String,
+    pub instance: String,
+    /// JSON
+    pub result: String,
+}
+
+/// Asked just before dispatch: is this run still worth doing? It starts nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// What the answer names.
+    pub id: String,
+    pub processor: String,
+    /// JSON
+    pub parameters: String,
+    pub job: String,
+    pub version: u32,
+    pub instance: String,
+    pub origin: Origin,
+    pub planned: Timestamp,
+    pub due: Timestamp,
+    pub tenant: Option<String>,
+}
+
+/// Where a node is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeAddress {
+    pub name: String,
+    /// host:port
+    pub address: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -133,6 +227,8 @@ pub enum ToExecutor {
     Welcome {
         node: String,
         still_yours: Vec<(AttemptRef, u64)>,
+        /// It is to take nothing new for now, as after [`ToExecutor::Drain`].
+        draining: bool,
     },
     Refused(Fault),
     HeartbeatSeen {
@@ -152,6 +248,15 @@ pub enum ToExecutor {
     },
     /// The attempt is not the executor's any more: stop it, and say nothing more of it.
     Forget(AttemptRef),
+    /// Take nothing new, hand back what is queued, finish what runs.
+    Drain {
+        reason: String,
+    },
+    /// The end of a drain.
+    Resume,
+    StillNeeded(Box<Question>),
+    /// The list of nodes has changed.
+    Nodes(Vec<NodeAddress>),
 }
 
 #[async_trait]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use campanile_model::task::ExecutorRef;
 use campanile_model::{Code, Fault, TaskId, Timestamp};
 
-use crate::link::{ProcessorOffer, Registration, SessionId};
+use crate::link::{Machine, ProcessorOffer, Registration, SessionId};
 
 /// An executor that says nothing for so long is gone.
 pub const EXECUTOR_LEASE: Duration = Duration::from_secs(3);
@@ -24,6 +24,7 @@ struct Seat {
     session: Option<SessionId>,
     heard_at: Timestamp,
     draining: bool,
+    machine: Option<(Machine, Timestamp)>,
     /// Attempts pushed to it and not final, with whether each has started.
     in_hand: HashMap<TaskId, bool>,
 }
@@ -45,7 +46,13 @@ pub struct Offer {
 pub struct ExecutorView {
     pub executor: ExecutorRef,
     pub processors: Vec<ProcessorOffer>,
+    pub labels: BTreeMap<String, String>,
+    pub sdk_version: String,
+    /// Its last readings, and when they came.
+    pub machine: Option<(Machine, Timestamp)>,
     pub capacity: u32,
+    /// How many more than it runs may wait there.
+    pub queue: u32,
     pub in_hand: u32,
     pub running: u32,
     pub heard_at: Timestamp,
@@ -83,6 +90,7 @@ impl Roster {
         let name = (registration.executor.group.clone(), registration.executor.name.clone());
         let mut replaced = None;
         let mut in_hand = HashMap::new();
+        let mut machine = None;
         if let Some(seat) = state.seats.get(&name) {
             let same_life = seat.registration.executor.boot == registration.executor.boot;
             let live = now.since(seat.heard_at) < EXECUTOR_LEASE;
@@ -92,9 +100,10 @@ impl Roster {
             replaced = seat.session.filter(|old| *old != session);
             if same_life {
                 in_hand = seat.in_hand.clone();
+                machine = seat.machine;
             }
         }
-        let seat = Seat { registration, session: Some(session), heard_at: now, draining: false, in_hand };
+        let seat = Seat { registration, session: Some(session), heard_at: now, draining: false, machine, in_hand };
         state.seats.insert(name, seat);
         state.touch_offers(now);
         Ok(replaced)
@@ -102,6 +111,11 @@ impl Roster {
 
     pub fn heard(&self, session: SessionId, now: Timestamp) -> bool {
         self.with_session(session, |seat| seat.heard_at = seat.heard_at.max(now)).is_some()
+    }
+
+    /// What its machine is at.
+    pub fn reads(&self, session: SessionId, machine: Machine, now: Timestamp) {
+        self.with_session(session, |seat| seat.machine = Some((machine, now)));
     }
 
     pub fn resize(&self, session: SessionId, capacity: u32, queue: u32) {
@@ -229,7 +243,11 @@ impl Roster {
             .map(|seat| ExecutorView {
                 executor: seat.registration.executor.clone(),
                 processors: seat.registration.processors.clone(),
+                labels: seat.registration.labels.clone(),
+                sdk_version: seat.registration.sdk_version.clone(),
+                machine: seat.machine,
                 capacity: seat.registration.capacity,
+                queue: seat.registration.queue,
                 in_hand: u32::try_from(seat.in_hand.len()).unwrap_or(u32::MAX),
                 running: u32::try_from(seat.in_hand.values().filter(|started| **started).count()).unwrap_or(u32::MAX),
                 heard_at: seat.heard_at,

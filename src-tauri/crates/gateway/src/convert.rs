@@ -1,11 +1,15 @@
 //! From the protocol's messages to the engine's words, and back.
 
-use campanile_engine::link::{AttemptRef, FromExecutor, ProcessorOffer, Push, Registration, Report, Said, ToExecutor};
+use campanile_engine::link::{
+    AttemptRef, FromExecutor, ItemOutcome, Machine, NodeAddress, ProcessorOffer, Push, Question, Registration, Report,
+    Said, ToExecutor, Upstream,
+};
 use campanile_engine::logs::{LogLine, LogStream};
 use campanile_engine::roster::EXECUTOR_LEASE;
+use campanile_model::instance::Origin;
 use campanile_model::task::{ExecutorRef, StopStage};
 use campanile_model::{Code, Failure, FailureClass, Fault, Timestamp, Words};
-use campanile_proto::{MAX_RESULT_BYTES, PROTOCOL_VERSION, v1};
+use campanile_proto::{MAX_ITEMS_PER_REPORT, MAX_RESULT_BYTES, PROTOCOL_VERSION, v1};
 use serde_json::Value;
 
 use crate::Admission;
@@ -14,6 +18,9 @@ const HEARTBEAT_MS: u32 = 1000;
 
 const LONGEST_NAME: usize = 200;
 
+/// More than this nobody runs, whatever it says; it also bounds what may be on its way to it.
+const MOST_CAPACITY: u32 = 10_000;
+
 /// None: a message that the engine has no use for.
 pub fn from_executor(message: v1::FromExecutor, admission: Admission) -> Result<Option<FromExecutor>, Fault> {
     use v1::from_executor::Message;
@@ -21,12 +28,20 @@ pub fn from_executor(message: v1::FromExecutor, admission: Admission) -> Result<
     let Some(message) = message.message else { return Ok(None) };
     let said = match message {
         Message::Register(register) => FromExecutor::Register(registration(register, admission)?),
-        Message::Heartbeat(heartbeat) => FromExecutor::Heartbeat { number: heartbeat.number },
+        Message::Heartbeat(heartbeat) => FromExecutor::Heartbeat {
+            number: heartbeat.number,
+            machine: heartbeat.machine.map(|machine| self::machine(&machine)),
+        },
         Message::Report(report) => return self::report(report),
-        Message::Capacity(capacity) => FromExecutor::Capacity { capacity: capacity.running, queue: capacity.queued },
-        Message::Draining(_) => FromExecutor::Draining,
+        Message::Capacity(capacity) => FromExecutor::Capacity {
+            capacity: capacity.running.min(MOST_CAPACITY),
+            queue: capacity.queued.min(MOST_CAPACITY),
+        },
+        Message::Draining(draining) => FromExecutor::Draining { leaving: draining.leaving },
         Message::Goodbye(_) => FromExecutor::Goodbye,
-        Message::StillNeededAnswer(_) => return Ok(None),
+        Message::StillNeededAnswer(answer) => {
+            FromExecutor::StillNeeded { question: answer.question_id, needed: answer.needed, message: answer.message }
+        }
     };
     Ok(Some(said))
 }
@@ -48,15 +63,32 @@ fn registration(register: v1::Register, admission: Admission) -> Result<Registra
         .filter_map(|held| held.attempt)
         .map(|about| attempt(&about))
         .collect::<Result<_, _>>()?;
+    let public_key = match register.public_key.len() {
+        0 => None,
+        _ => Some(register.public_key.try_into().map_err(|_| malformed("the public key must have 32 bytes"))?),
+    };
     Ok(Registration {
         executor,
         embedded: admission == Admission::Embedded,
         processors: offers,
         labels: register.labels.into_iter().collect(),
-        capacity: capacity.running,
-        queue: capacity.queued,
+        sdk_version: register.sdk_version,
+        public_key,
+        capacity: capacity.running.min(MOST_CAPACITY),
+        queue: capacity.queued.min(MOST_CAPACITY),
         still_held,
     })
+}
+
+/// A reading that is no number is unknown.
+fn machine(machine: &v1::Machine) -> Machine {
+    let number = |reading: Option<f64>| reading.filter(|number| number.is_finite() && *number >= 0.0);
+    Machine {
+        cpu_percent: number(machine.cpu_percent),
+        memory_percent: number(machine.memory_percent),
+        disk_queue: number(machine.disk_queue),
+        cores: machine.cores,
+    }
 }
 
 fn name(field: &str, text: String) -> Result<String, Fault> {
@@ -85,6 +117,8 @@ fn offer(processor: v1::Processor) -> Result<ProcessorOffer, Fault> {
         title: Words::new(title_en, title_zh),
         description: Words::new(processor.description_en, description_zh),
         schema,
+        stops_without_lease: processor.stop_without_lease,
+        answers_still_needed: processor.answers_still_needed,
     })
 }
 
@@ -102,8 +136,15 @@ fn report(report: v1::Report) -> Result<Option<FromExecutor>, Fault> {
     let said = match what {
         What::Accepted(_) => Said::Accepted,
         What::Started(_) => Said::Started,
-        // Items and data are understood once sharding is.
-        What::Progress(_) | What::Items(_) | What::NewData(_) => Said::Progress,
+        What::Progress(progress) => Said::Progress {
+            percent: progress.percent.filter(|percent| percent.is_finite()).map(|percent| percent.clamp(0.0, 100.0)),
+            message: progress.message,
+        },
+        What::Items(items) if items.outcomes.len() > MAX_ITEMS_PER_REPORT => {
+            return Err(malformed(format!("more than {MAX_ITEMS_PER_REPORT} items in one report")));
+        }
+        What::Items(items) => Said::Items(items.outcomes.into_iter().map(item).collect()),
+        What::NewData(data) => Said::NewData { level: data.level, items: data.items_json, last: data.last },
         What::HandedBack(back) if back.reason() == v1::HandBackReason::AlreadyEnded => Said::Unheld,
         What::HandedBack(back) => Said::HandedBack(hand_back_words(&back)),
         What::LogLines(log) => {
@@ -119,6 +160,10 @@ fn report(report: v1::Report) -> Result<Option<FromExecutor>, Fault> {
         What::Finished(finished) => self::finished(finished)?,
     };
     Ok(Some(FromExecutor::Report(Report { attempt: about, sequence: report.sequence, said })))
+}
+
+fn item(outcome: v1::ItemOutcome) -> ItemOutcome {
+    ItemOutcome { index: outcome.index, succeeded: outcome.succeeded, message: outcome.message }
 }
 
 fn hand_back_words(back: &v1::HandedBack) -> Words {
@@ -167,8 +212,11 @@ fn finished(finished: v1::Finished) -> Result<Said, Fault> {
     use v1::finished::Outcome;
 
     Ok(match finished.outcome {
+        // Said once more after a refusal it would be refused for ever.
         Some(Outcome::Succeeded(succeeded)) if succeeded.result_json.len() > MAX_RESULT_BYTES => {
-            return Err(malformed(format!("a result of more than {MAX_RESULT_BYTES} bytes")));
+            let fault = Code::ResultTooLarge.fault();
+            let fault = fault.with("bytes", succeeded.result_json.len()).with("limit", MAX_RESULT_BYTES);
+            Said::Failed(Failure { class: FailureClass::Business, code: fault.code, message: fault.message })
         }
         Some(Outcome::Succeeded(succeeded)) => {
             let result = Some(succeeded.result_json).filter(|json| !json.is_empty() && json != "null");
@@ -191,28 +239,23 @@ fn finished(finished: v1::Finished) -> Result<Said, Fault> {
     })
 }
 
-pub fn to_executor(what: ToExecutor) -> v1::ToExecutor {
+pub fn to_executor(what: ToExecutor, nodes: &[NodeAddress]) -> v1::ToExecutor {
     use v1::to_executor::Message;
 
     let message = match what {
-        ToExecutor::Welcome { node, still_yours } => Message::Welcome(v1::Welcome {
+        ToExecutor::Welcome { node, still_yours, draining } => Message::Welcome(v1::Welcome {
             protocol_version: PROTOCOL_VERSION,
             node,
             heartbeat_ms: HEARTBEAT_MS,
             lease_ms: lease_ms(),
-            nodes: Vec::new(),
+            nodes: nodes.iter().map(address).collect(),
             still_yours: still_yours
                 .into_iter()
                 .map(|(attempt, stored_sequence)| v1::StillYours { attempt: Some(ours(attempt)), stored_sequence })
                 .collect(),
-            draining: false,
+            draining,
         }),
-        ToExecutor::Refused(fault) => Message::Refused(v1::Refused {
-            code: fault.code,
-            message_en: fault.message.en,
-            message_zh: fault.message.zh,
-            retry_after_ms: u64::from(HEARTBEAT_MS),
-        }),
+        ToExecutor::Refused(fault) => Message::Refused(refused(fault)),
         ToExecutor::HeartbeatSeen { number } => {
             Message::HeartbeatAck(v1::HeartbeatAck { number, lease_ms: lease_ms() })
         }
@@ -228,6 +271,10 @@ pub fn to_executor(what: ToExecutor) -> v1::ToExecutor {
         }
         ToExecutor::Seen { attempt, sequence } => Message::Ack(v1::Ack { attempt: Some(ours(attempt)), sequence }),
         ToExecutor::Forget(attempt) => Message::Forget(v1::Forget { attempt: Some(ours(attempt)) }),
+        ToExecutor::Drain { reason } => Message::Drain(v1::Drain { reason }),
+        ToExecutor::Resume => Message::Resume(v1::Resume {}),
+        ToExecutor::StillNeeded(question) => Message::StillNeeded(still_needed(*question)),
+        ToExecutor::Nodes(nodes) => Message::Nodes(v1::Nodes { nodes: nodes.iter().map(address).collect() }),
     };
     v1::ToExecutor { message: Some(message) }
 }
@@ -238,6 +285,44 @@ fn lease_ms() -> u32 {
 
 fn ours(attempt: AttemptRef) -> v1::AttemptRef {
     v1::AttemptRef { task_id: attempt.task.to_string(), attempt: attempt.attempt }
+}
+
+fn address(node: &NodeAddress) -> v1::NodeAddress {
+    v1::NodeAddress { name: node.name.clone(), address: node.address.clone() }
+}
+
+fn refused(fault: Fault) -> v1::Refused {
+    // What will be the same next time: who it is, what it speaks.
+    let for_good = [Code::ProtocolVersion, Code::ExecutorTokenRefused].into_iter().any(|code| fault.is(code));
+    v1::Refused {
+        code: fault.code,
+        message_en: fault.message.en,
+        message_zh: fault.message.zh,
+        retry_after_ms: if for_good { 0 } else { u64::from(HEARTBEAT_MS) },
+    }
+}
+
+fn still_needed(question: Question) -> v1::StillNeeded {
+    let context = v1::Context {
+        job: question.job,
+        job_version: question.version,
+        instance_id: question.instance,
+        origin: origin(question.origin),
+        planned_ms: question.planned.millis(),
+        due_ms: question.due.millis(),
+        tenant: question.tenant.unwrap_or_default(),
+        ..v1::Context::default()
+    };
+    v1::StillNeeded {
+        question_id: question.id,
+        processor: question.processor,
+        parameters_json: question.parameters,
+        context: Some(context),
+    }
+}
+
+fn origin(origin: Origin) -> String {
+    origin.name().to_owned()
 }
 
 fn push(push: Push) -> v1::Push {
@@ -255,18 +340,26 @@ fn push(push: Push) -> v1::Push {
             job: push.job,
             job_version: push.version,
             instance_id: push.instance,
-            origin: push.origin.name().to_owned(),
+            origin: origin(push.origin),
             planned_ms: push.planned.millis(),
             due_ms: push.due.millis(),
             deadline_ms: push.deadline.map(Timestamp::millis),
             overrun: overrun.into(),
             tenant: push.tenant.unwrap_or_default(),
-            upstream: Vec::new(),
+            upstream: push.upstream.into_iter().map(upstream).collect(),
         }),
         sequence_after: push.sequence_after,
-        secrets: Vec::new(),
+        secrets: push
+            .secrets
+            .into_iter()
+            .map(|secret| v1::SealedSecret { name: secret.name, ciphertext: secret.ciphertext })
+            .collect(),
         shard: None,
         notice: None,
         more_follows: false,
     }
+}
+
+fn upstream(upstream: Upstream) -> v1::Upstream {
+    v1::Upstream { job: upstream.job, instance_id: upstream.instance, result_json: upstream.result }
 }

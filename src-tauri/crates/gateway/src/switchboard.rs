@@ -1,18 +1,30 @@
 //! Many streams, one ear: sessions by number, what they say in one queue.
+//!
+//! Nobody's flood drowns the others. What one session has said and the engine has not heard is bounded for that
+//! session; beyond it, it is read no further, and waits. What an executor does not take is bounded likewise; beyond
+//! it the session ends, and what was lost on the way is settled when the executor comes back.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use async_trait::async_trait;
-use campanile_engine::link::{FromExecutor, Heard, Link, SessionId, ToExecutor};
-use campanile_proto::v1;
-use tokio::sync::{mpsc, oneshot};
+use campanile_engine::link::{FromExecutor, Heard, Link, NodeAddress, SessionId, ToExecutor};
+use campanile_model::Fault;
+use campanile_proto::{MAX_MESSAGE_BYTES, v1};
+use prost::Message as _;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use crate::convert;
 
 /// What is heard and not yet taken in, of all sessions together.
 const HEARD_DEPTH: usize = 4096;
+
+/// Of one session, in KiB: what it has said and the engine has not taken in.
+const SESSION_KIB: u32 = 4096;
+
+/// What the least message counts, in KiB: 256 of them fill a session.
+const LEAST_KIB: u32 = 16;
 
 /// Who may come in on a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,18 +41,87 @@ struct Session {
     _hang_up: oneshot::Sender<()>,
 }
 
+/// What was heard, with the room that it takes up of its session's.
+type Waiting = (Heard, Option<OwnedSemaphorePermit>);
+
 pub struct Switchboard {
     sessions: Arc<Mutex<HashMap<SessionId, Session>>>,
     next: AtomicU64,
-    say: mpsc::Sender<Heard>,
+    say: mpsc::Sender<Waiting>,
     /// Held by whoever listens: one at a time.
-    ear: tokio::sync::Mutex<mpsc::Receiver<Heard>>,
+    ear: tokio::sync::Mutex<mpsc::Receiver<Waiting>>,
+    nodes: RwLock<Vec<NodeAddress>>,
 }
 
 impl Default for Switchboard {
     fn default() -> Self {
         let (say, ear) = mpsc::channel(HEARD_DEPTH);
-        Switchboard { sessions: Arc::default(), next: AtomicU64::new(1), say, ear: tokio::sync::Mutex::new(ear) }
+        Switchboard {
+            sessions: Arc::default(),
+            next: AtomicU64::new(1),
+            say,
+            ear: tokio::sync::Mutex::new(ear),
+            nodes: RwLock::default(),
+        }
+    }
+}
+
+/// One stream, plugged in. Whoever carries it hands in what the executor says, and unplugs it at the end.
+pub(crate) struct Plug<'a> {
+    board: &'a Switchboard,
+    pub session: SessionId,
+    admission: Admission,
+    hung_up: oneshot::Receiver<()>,
+    room: Arc<Semaphore>,
+}
+
+/// Nothing more is to be read from the stream.
+pub(crate) struct Over;
+
+impl Plug<'_> {
+    /// Until the engine ends the session.
+    pub async fn hung_up(&mut self) {
+        // Its sender is dropped, never used.
+        let _ = (&mut self.hung_up).await;
+    }
+
+    /// Passes on what the executor said, as soon as there is room for it.
+    pub async fn hear(&mut self, message: v1::FromExecutor) -> Result<(), Over> {
+        let kib = u32::try_from(message.encoded_len() / 1024).unwrap_or(u32::MAX);
+        let said = match convert::from_executor(message, self.admission) {
+            Ok(Some(said)) => said,
+            Ok(None) => return Ok(()),
+            Err(fault) => {
+                self.refuse(fault);
+                return Err(Over);
+            }
+        };
+        let session = self.session;
+        let room = self.room.clone().acquire_many_owned(kib.clamp(LEAST_KIB, SESSION_KIB));
+        let say = self.board.say.clone();
+        let passing = async {
+            // The semaphore is never closed.
+            let room = room.await.ok();
+            say.send((Heard { session, said }, room)).await.map_err(|_| Over)
+        };
+        tokio::select! {
+            biased;
+            _ = &mut self.hung_up => Err(Over),
+            passed = passing => passed,
+        }
+    }
+
+    /// The last word to an executor that does not keep to the protocol.
+    pub fn refuse(&self, fault: Fault) {
+        tracing::warn!(session = self.session, %fault, "a stream makes no sense; the session ends");
+        self.board.tell(self.session, ToExecutor::Refused(fault));
+    }
+
+    pub async fn unplug(self) {
+        self.board.close(self.session);
+        let gone = Heard { session: self.session, said: FromExecutor::Gone };
+        // Only when the program ends does nobody listen.
+        let _ = self.board.say.send((gone, None)).await;
     }
 }
 
@@ -52,36 +133,35 @@ impl Switchboard {
         mut from_executor: mpsc::Receiver<v1::FromExecutor>,
         to_executor: mpsc::Sender<v1::ToExecutor>,
     ) {
-        let session = self.next.fetch_add(1, Ordering::Relaxed);
-        let (hang_up, mut hung_up) = oneshot::channel();
-        self.sessions().insert(session, Session { to_executor, _hang_up: hang_up });
-
+        let mut plug = self.plug(admission, to_executor);
         loop {
             let message = tokio::select! {
                 biased;
-                _ = &mut hung_up => break,
+                () = plug.hung_up() => break,
                 message = from_executor.recv() => message,
             };
             let Some(message) = message else { break };
-            let said = match convert::from_executor(message, admission) {
-                Ok(Some(said)) => said,
-                Ok(None) => continue,
-                Err(fault) => {
-                    tracing::warn!(session, %fault, "a message makes no sense; the session ends");
-                    self.tell(session, ToExecutor::Refused(fault));
-                    break;
-                }
-            };
-            let heard = self.say.send(Heard { session, said });
-            tokio::select! {
-                biased;
-                _ = &mut hung_up => break,
-                sent = heard => if sent.is_err() { break },
+            if plug.hear(message).await.is_err() {
+                break;
             }
         }
-        self.close(session);
-        // Only when the program ends does nobody listen.
-        let _ = self.say.send(Heard { session, said: FromExecutor::Gone }).await;
+        plug.unplug().await;
+    }
+
+    pub(crate) fn plug(&self, admission: Admission, to_executor: mpsc::Sender<v1::ToExecutor>) -> Plug<'_> {
+        let session = self.next.fetch_add(1, Ordering::Relaxed);
+        let (hang_up, hung_up) = oneshot::channel();
+        self.sessions().insert(session, Session { to_executor, _hang_up: hang_up });
+        Plug { board: self, session, admission, hung_up, room: Arc::new(Semaphore::new(SESSION_KIB as usize)) }
+    }
+
+    /// Where executors find nodes, as each is told when it joins; who has joined already is told now.
+    pub fn set_nodes(&self, nodes: Vec<NodeAddress>) {
+        *self.nodes.write().unwrap_or_else(PoisonError::into_inner) = nodes.clone();
+        let sessions: Vec<SessionId> = self.sessions().keys().copied().collect();
+        for session in sessions {
+            self.tell(session, ToExecutor::Nodes(nodes.clone()));
+        }
     }
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, Session>> {
@@ -93,21 +173,27 @@ impl Switchboard {
 impl Link for Switchboard {
     async fn hear(&self) -> Heard {
         match self.ear.lock().await.recv().await {
-            Some(heard) => heard,
+            Some((heard, _)) => heard,
             // We hold a sender ourselves.
             None => std::future::pending().await,
         }
     }
 
     fn overhear(&self) -> Option<Heard> {
-        self.ear.try_lock().ok()?.try_recv().ok()
+        self.ear.try_lock().ok()?.try_recv().ok().map(|(heard, _)| heard)
     }
 
     fn tell(&self, session: SessionId, what: ToExecutor) -> bool {
         let Some(to_executor) = self.sessions().get(&session).map(|session| session.to_executor.clone()) else {
             return false;
         };
-        let told = to_executor.try_send(convert::to_executor(what)).is_ok();
+        let message = convert::to_executor(what, &self.nodes.read().unwrap_or_else(PoisonError::into_inner));
+        if message.encoded_len() > MAX_MESSAGE_BYTES {
+            // No executor would take it. A push that is never answered ends by its own timeout.
+            tracing::error!(session, bytes = message.encoded_len(), "a message is larger than the protocol allows");
+            return false;
+        }
+        let told = to_executor.try_send(message).is_ok();
         if !told {
             // It takes nothing: what is lost on the way is settled when it comes back.
             tracing::warn!(session, "an executor does not take what it is told; its session ends");

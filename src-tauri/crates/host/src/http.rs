@@ -3,7 +3,6 @@
 //! Listens on loopback alone. Whoever asks has to show the folder's token, and to have come by an
 //! address of this machine: a page of some other site that has its name point here is turned away.
 
-use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -21,6 +20,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::executors::cannot_listen;
 use crate::{Host, console};
 
 /// Of one request.
@@ -46,14 +46,7 @@ impl Server {
     pub async fn bind(host: &Host, port: u16) -> Result<Server, Fault> {
         let token = host.data().token()?;
         let wanted = format!("127.0.0.1:{port}");
-        let trouble = |error: std::io::Error| {
-            let reason = match error.kind() {
-                ErrorKind::AddrInUse => Words::new("another program has it", "已被其他程序占用"),
-                ErrorKind::PermissionDenied => Words::new("it is not allowed", "没有权限"),
-                _ => Words::new(error.to_string(), error.to_string()),
-            };
-            Code::AddressTaken.fault().with("address", &wanted).with_words("reason", &reason)
-        };
+        let trouble = |error: std::io::Error| cannot_listen(&wanted, &error);
         let listener = TcpListener::bind(&wanted).await.map_err(trouble)?;
         let address = listener.local_addr().map_err(trouble)?;
         Ok(Server { listener, address, token })

@@ -7,6 +7,7 @@
 mod connections;
 mod console;
 mod embedded;
+mod executors;
 mod face;
 mod folder;
 mod health;
@@ -39,6 +40,7 @@ use crate::embedded::Embedded;
 use crate::face::Face;
 use crate::keychain::Vault;
 
+pub use executors::ExecutorPort;
 pub use folder::DataFolder;
 pub use http::{Server, status_of};
 pub use logs::FileLogs;
@@ -74,6 +76,7 @@ pub struct Host {
     api: Arc<Api>,
     feed: Arc<Feed>,
     embedded: Embedded,
+    switchboard: Arc<Switchboard>,
 }
 
 /// How often a command looks whether its request waits for someone to carry it out.
@@ -113,7 +116,7 @@ impl Host {
         // A server has no session whose keychain it could ask; of a folder that both use, each reads where it can.
         let vault = Vault::new(data.secrets(), who == Who::Desktop);
         let connections = NamedConnections::new(data.connections(), store_for_engine.clone(), vault);
-        let embedded = Embedded::new(machine, Arc::new(children), &data, who, connections.clone(), switchboard);
+        let embedded = Embedded::new(machine, Arc::new(children), &data, who, connections.clone(), switchboard.clone());
         let face = Arc::new(Face::new(node.clone(), embedded.offers()));
         let api = Arc::new(Api::new(Below {
             desk: Desk { store: store_for_engine, coord, clock: clock.clone(), dice },
@@ -131,7 +134,7 @@ impl Host {
             },
         }));
         let feed = Arc::new(Feed::new(api.clone()));
-        let host = Host { data, who, person: person(), store, clock, node, face, api, feed, embedded };
+        let host = Host { data, who, person: person(), store, clock, node, face, api, feed, embedded, switchboard };
         host.look_who_leads().await?;
         Ok(host)
     }
@@ -143,6 +146,10 @@ impl Host {
     /// Who sits at this machine; in local mode that is someone with every role.
     pub fn person(&self) -> &Person {
         &self.person
+    }
+
+    pub(crate) fn switchboard(&self) -> &Arc<Switchboard> {
+        &self.switchboard
     }
 
     pub fn feed(&self) -> &Feed {

@@ -226,6 +226,15 @@ codes! {
     UnknownOperation = "k_sc_ec_400009",
         "there is no operation {operation}", "没有名为 {operation} 的操作",
         "The console and the node must be of one version.", "控制台与节点的版本必须一致。";
+    ExecutorTokenRefused = "k_sc_ec_400010",
+        "the executor may not join group {group}: {reason}", "执行器不能加入组 {group}：{reason}",
+        "Give the executor a token of its group; `campanile token make` makes one.", "请为执行器配置该组的令牌；可用 `campanile token make` 生成。";
+    RegisterFirst = "k_sc_ec_400011",
+        "the stream was closed: {reason}", "连接已被关闭：{reason}",
+        "An executor sends Register first, within 5 s, and then keeps to the order of the protocol.", "执行器须在 5 秒内首先发送 Register，之后遵守协议规定的顺序。";
+    MessageTooLarge = "k_sc_ec_400012",
+        "a message is larger than {limit} bytes", "消息超过 {limit} 字节",
+        "Send less at once: what is longer goes in chunks.", "请减少单次发送的内容，更长的内容应分块发送。";
 
     // 5: storage
     StorageUnavailable = "k_sc_ec_500001",

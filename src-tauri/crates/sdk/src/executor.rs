@@ -113,6 +113,23 @@ impl Executor {
         CapacityDial(self.capacity.clone())
     }
 
+    /// Lives until the process is asked to end: by Ctrl-C, or by TERM where there are signals. What runs then has its
+    /// time to leave; asked once more, it does not wait.
+    #[cfg(feature = "network")]
+    pub async fn serve(self, network: crate::Network) -> Result<Left, RunError> {
+        let shutdown = CancellationToken::new();
+        let asked = shutdown.clone();
+        let listening = tokio::spawn(async move {
+            asked_to_end().await;
+            asked.cancel();
+            asked_to_end().await;
+            std::process::exit(130);
+        });
+        let left = self.run(network, shutdown).await;
+        listening.abort();
+        left
+    }
+
     /// Lives until `shutdown` is cancelled and what runs has ended, or its time to
     /// leave is over. Connects, and connects again whenever the stream breaks; what
     /// runs goes on meanwhile.
@@ -180,7 +197,7 @@ impl Builder {
         self
     }
 
-    /// Reads the machine, once every ten seconds. Must not block.
+    /// Reads the machine, once every ten seconds, in the place of the SDK's own reader. Must not block.
     #[must_use]
     pub fn machine(mut self, read: impl Fn() -> v1::Machine + Send + Sync + 'static) -> Self {
         self.config.machine = Some(Arc::new(read));
@@ -233,8 +250,34 @@ impl Builder {
         if self.config.scratch.as_os_str().is_empty() {
             self.config.scratch = std::env::temp_dir().join(format!("campanile-{}", self.config.boot_id));
         }
+        #[cfg(feature = "machine")]
+        if self.config.machine.is_none()
+            && let Some(reader) = crate::machine::MachineReader::new()
+        {
+            self.config.machine = Some(Arc::new(move || reader.read()));
+        }
         let capacity = v1::Capacity { running: self.running, queued: self.queued.unwrap_or(self.running) };
         Ok(Executor { config: self.config, capacity: Arc::new(watch::Sender::new(capacity)) })
+    }
+}
+
+#[cfg(all(feature = "network", unix))]
+async fn asked_to_end() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+}
+
+#[cfg(all(feature = "network", not(unix)))]
+async fn asked_to_end() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
     }
 }
 

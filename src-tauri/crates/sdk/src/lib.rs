@@ -31,6 +31,10 @@ pub mod context;
 pub mod executor;
 pub mod failure;
 pub mod log;
+#[cfg(feature = "machine")]
+pub mod machine;
+#[cfg(feature = "network")]
+pub mod network;
 pub mod processor;
 pub mod sharding;
 pub mod testing;
@@ -44,6 +48,8 @@ pub use campanile_proto as proto;
 pub use context::{CancelStage, TaskContext, Undroppable};
 pub use executor::{BuildError, Builder, Executor, Left, RunError};
 pub use failure::{Class, FailureCode, TaskError};
+#[cfg(feature = "network")]
+pub use network::Network;
 pub use processor::{Processor, ProcessorInfo, Question, processor_fn};
 pub use sharding::ShardingProcessor;
 pub use transport::{ConnectError, Transport, Wire};

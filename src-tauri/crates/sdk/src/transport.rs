@@ -8,8 +8,12 @@ use async_trait::async_trait;
 use campanile_proto::v1;
 use tokio::sync::mpsc;
 
-/// Messages under way in one direction before the sender waits.
-const WIRE_DEPTH: usize = 256;
+/// Messages under way to the node before the sender waits.
+const TO_NODE: usize = 256;
+
+/// To the executor there is room for all that its credit allows, and for the acknowledgements of a whole batch: a node
+/// does not wait for one executor.
+const FROM_NODE: usize = 32 * 1024;
 
 /// The executor's end of one stream.
 #[derive(Debug)]
@@ -28,8 +32,8 @@ pub struct NodeWire {
 /// One stream: what goes in at one end comes out at the other, in order, until
 /// either end is dropped.
 pub fn wire() -> (Wire, NodeWire) {
-    let (to_node, from_executor) = mpsc::channel(WIRE_DEPTH);
-    let (to_executor, from_node) = mpsc::channel(WIRE_DEPTH);
+    let (to_node, from_executor) = mpsc::channel(TO_NODE);
+    let (to_executor, from_node) = mpsc::channel(FROM_NODE);
     (Wire { to_node, from_node }, NodeWire { from_executor, to_executor })
 }
 

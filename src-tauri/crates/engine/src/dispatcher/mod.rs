@@ -95,6 +95,8 @@ impl Dispatcher {
             deadline: task.limits.run_timeout_ms.map(|timeout| now.plus_millis(timeout)),
             kill_on_overrun: task.limits.kill_on_overrun,
             sequence_after: task.sequence,
+            secrets: Vec::new(),
+            upstream: Vec::new(),
         };
         if !self.shared.link.tell(offer.session, ToExecutor::Push(Box::new(push))) {
             // It hands back, when it returns, what it never heard of; else its lease ends.

@@ -85,14 +85,19 @@ impl Progress {
                     self.shared.link.tell(session, ToExecutor::Seen { attempt, sequence });
                     self.shared.events.say(Topic::Log(attempt.task), now);
                 }
-                FromExecutor::Heartbeat { number } => {
+                FromExecutor::Heartbeat { number, machine } => {
+                    if let Some(machine) = machine {
+                        self.shared.roster.reads(session, machine, now);
+                    }
                     self.shared.link.tell(session, ToExecutor::HeartbeatSeen { number });
                 }
                 FromExecutor::Capacity { capacity, queue } => {
                     self.shared.roster.resize(session, capacity, queue);
                     self.shared.coord.ring(Bell::Dispatcher);
                 }
-                FromExecutor::Draining => self.shared.roster.drains(session),
+                FromExecutor::Draining { .. } => self.shared.roster.drains(session),
+                // Nobody has asked.
+                FromExecutor::StillNeeded { .. } => {}
                 FromExecutor::Goodbye => {
                     self.shared.roster.leaves(session);
                     self.shared.coord.ring(Bell::Monitor);
@@ -131,7 +136,7 @@ impl Progress {
         match self.settle_what_it_holds(executor, &registration.still_held, now).await {
             Ok(still_yours) => {
                 let node = self.shared.node.clone();
-                self.shared.link.tell(session, ToExecutor::Welcome { node, still_yours });
+                self.shared.link.tell(session, ToExecutor::Welcome { node, still_yours, draining: false });
             }
             Err(error) => {
                 // Nobody may be pushed to who has not been told what is its own.
@@ -298,7 +303,8 @@ impl Progress {
     fn apply(&self, step: &mut Step, said: &Said, now: Timestamp) -> Result<(), Illegal> {
         let jitter = self.shared.dice.fraction();
         match said {
-            Said::Accepted | Said::Progress => Ok(()),
+            // Items and data are understood once sharding is.
+            Said::Accepted | Said::Progress { .. } | Said::Items(_) | Said::NewData { .. } => Ok(()),
             // It did not stop what it does not have; whoever asked for that is answered by the task's end.
             Said::HandedBack(_) if step.task().state() != TaskState::Pushed => outcome::vanish(step, now, jitter),
             Said::HandedBack(reason) => outcome::hand_back(step, reason.clone(), now, jitter),
