@@ -694,3 +694,23 @@ async fn still_needed_is_asked_and_no_answer_is_yes() {
         }
     }
 }
+
+/// The network may bring a push twice, and the second one after the attempt has gone to someone else.
+#[tokio::test(start_paused = true)]
+async fn an_old_push_of_what_was_handed_back_is_not_taken_again() {
+    let gate = Gate::default();
+    let mut world = world(gated(&gate)).await;
+    for task in ["a", "b", "c"] {
+        world.node.push(task, "gate").await;
+    }
+    world.node.reports(5).await;
+    world.node.say(v1::Withdraw { attempt: Some(v1::AttemptRef::new("c", 1)) }).await;
+    assert_eq!(world.node.reports(1).await, ["c 2 handed back WITHDRAWN"]);
+    world.node.push("c", "gate").await;
+    world.node.ack("c", 1).await;
+    world.node.ack("c", 2).await;
+    world.node.push("c", "gate").await;
+    assert_eq!(world.node.quiet_for(Duration::from_secs(1)).await, Vec::<String>::new());
+    world.node.say(v1::Push { sequence_after: 2, ..push("c", "gate", &json!({})) }).await;
+    assert_eq!(world.node.reports(1).await, ["c 3 accepted"]);
+}
