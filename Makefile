@@ -39,7 +39,8 @@ fix: ui-packages ui ## what can be mended by machine: format, clippy's and Biome
 	cargo clippy --fix --allow-dirty --allow-staged $(WORKSPACE) --all-targets
 	cargo fmt --all
 
-gen: ui ## write the files that are made from the code: TypeScript types, docs/task-states.md
+gen: ui ## write the files that are made from the code: TypeScript types, docs/task-states.md, the SDKs' protocol
+	.ci/sdks generate
 	CAMPANILE_GEN=1 cargo test --locked $(WORKSPACE) generated
 
 bench: ui ## the benches at full size

@@ -15,7 +15,6 @@ mod input;
 mod jobs;
 mod moments;
 pub mod operations;
-mod painter;
 mod pulse;
 mod runs;
 mod samples;

@@ -7,13 +7,10 @@
 use campanile_model::Timestamp;
 use futures::future::BoxFuture;
 
-mod clock;
 pub mod conformance;
 mod local;
-pub mod locks;
 
-pub use clock::Clock;
-pub use local::{LocalCoord, LocalLocks};
+pub use local::LocalCoord;
 
 /// What one part rings so that another looks sooner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
