@@ -27,9 +27,9 @@ async function toNextWeek(page, node) {
 
 /** When that day's firing is due, by the node. */
 async function due(node, date) {
-  const { days, entries } = await node.ask("calendar", { date, days: 1 });
+  const { days, jobs, entries } = await node.ask("calendar", { date, days: 1 });
   assert.equal(days[0].date, date);
-  return entries.filter((entry) => entry.name === "morning-report").map((entry) => entry.due.text.slice(11, 16));
+  return entries.filter((entry) => jobs[entry.job].name === "morning-report").map((entry) => entry.due.text.slice(11, 16));
 }
 
 story(
@@ -172,10 +172,11 @@ story(
     await page.getByText("often").first().waitFor();
     const view = await node.ask("calendar", {});
     assert.ok(
-      view.bands.some((band) => band.name === "often"),
+      view.bands.some((band) => view.jobs[band.job].name === "often"),
       "it is folded into bands",
     );
-    assert.ok(view.entries.filter((entry) => entry.name === "often").length < 300, "and not drawn one by one");
+    const drawn = view.entries.filter((entry) => view.jobs[entry.job].name === "often");
+    assert.ok(drawn.length < 300, "and not drawn one by one");
   },
   {
     before: (node) =>

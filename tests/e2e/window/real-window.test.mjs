@@ -91,10 +91,12 @@ step("a job is dragged on the calendar, seen there, and taken back with Ctrl+Z",
   const { days } = await ask("calendar", {});
   const wednesday = daysLater(days[0].date, 9);
   const chip = `[data-testid=calendar-day][data-date="${wednesday}"] [data-testid=calendar-entry][data-name="morning-report"]`;
-  const due = async () =>
-    (await ask("calendar", { date: wednesday, days: 1 })).entries
-      .filter((entry) => entry.name === "morning-report")
+  const due = async () => {
+    const { jobs, entries } = await ask("calendar", { date: wednesday, days: 1 });
+    return entries
+      .filter((entry) => jobs[entry.job].name === "morning-report")
       .map((entry) => entry.due.text.slice(11, 16));
+  };
   const stands = (time) =>
     eventually(`the firing stands at ${time}`, async () =>
       (await browser.$(chip).getAttribute("title")).includes(`${time}:00`),

@@ -2,7 +2,47 @@
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { localOffsetMs } from "@/lib/offset";
 import { call, getZone } from "./door";
-import type { CalendarDay, JobSpec } from "./types";
+import type * as wire from "./types";
+import type { Allowed, CalendarDay, JobSpec, Words } from "./types";
+
+/** A firing with what its job and its notes say of it. */
+export type CalendarEntry = Omit<wire.CalendarEntry, "job" | "reason" | "fixed"> & {
+  job: string;
+  name: string;
+  words: Words;
+  /** For a colour that stays with the job: 0 to 11. */
+  hue: number;
+  reason: Words | null;
+  can_move: Allowed;
+};
+
+/** A job too frequent to be drawn one by one, on one day. */
+export type CalendarBand = Omit<wire.CalendarBand, "job"> & { job: string; name: string; words: Words; hue: number };
+
+export type CalendarView = Omit<wire.CalendarView, "jobs" | "notes" | "entries" | "bands"> & {
+  entries: CalendarEntry[];
+  bands: CalendarBand[];
+};
+
+/** Puts each job's words and each note where they are shown; they are shared, not copied. */
+export function joined({ jobs, notes, ...view }: wire.CalendarView): CalendarView {
+  const of = (index: number) => {
+    const job = jobs[index];
+    if (!job) throw new Error(`the calendar names job ${index} and tells ${jobs.length}`);
+    return { job: job.id, name: job.name, words: job.words, hue: job.hue };
+  };
+  const note = (index: number | null) => (index === null ? null : (notes[index] ?? null));
+  return {
+    ...view,
+    entries: view.entries.map(({ fixed, reason, ...entry }) => ({
+      ...entry,
+      ...of(entry.job),
+      reason: note(reason),
+      can_move: { ok: fixed === null, why: note(fixed) },
+    })),
+    bands: view.bands.map((band) => ({ ...band, ...of(band.job) })),
+  };
+}
 
 /**
  * One week, from `monday` on; the present one where that is null. Whatever shows fewer days shows a part of it, so that
@@ -12,7 +52,7 @@ export const weekQuery = (monday: string | null, text: string) =>
   queryOptions({
     queryKey: ["calendar", monday, text],
     queryFn: async () => {
-      const week = await call("calendar", { date: monday, days: 7, text: text === "" ? null : text });
+      const week = joined(await call("calendar", { date: monday, days: 7, text: text === "" ? null : text }));
       const today = week.days.find((day) => day.today);
       if (today && getZone() === "local") tellOffset(today);
       return week;

@@ -100,7 +100,11 @@ settings: Record<string, unknown>,
  */
 first_run: boolean, };
 
-export type CalendarBand = { job: string, name: string, version: number, day: number, from_minute: number, to_minute: number, count: number, hue: number, words: Words, };
+export type CalendarBand = {
+/**
+ * Index into `jobs`.
+ */
+job: number, version: number, day: number, from_minute: number, to_minute: number, count: number, };
 
 export type CalendarDay = {
 /**
@@ -114,9 +118,17 @@ weekday: number, start: Timestamp, end: Timestamp, today: boolean,
 /**
  * The clocks change on this day: what a person should know of it.
  */
-clock_change: Words | null, };
+clock_change: Words | null,
+/**
+ * Firings that are in `load` and neither entries nor in a band, because there are too many.
+ */
+unlisted: number, };
 
-export type CalendarEntry = { job: string, name: string, version: number,
+export type CalendarEntry = {
+/**
+ * Index into `jobs`.
+ */
+job: number, version: number,
 /**
  * What identifies the occurrence; absent for runs by hand.
  */
@@ -130,11 +142,27 @@ day: number, minute: number,
  */
 instance: string | null, state: InstanceState | null, origin: Origin,
 /**
+ * Index into `notes`: why it is where it is.
+ */
+reason: number | null,
+/**
+ * Index into `notes`: why it cannot be moved; absent where it can.
+ */
+fixed: number | null, };
+
+/**
+ * A job of which there is an entry or a band.
+ */
+export type CalendarJob = { id: string, name: string, words: Words,
+/**
  * For a colour that stays with the job: 0 to 11.
  */
-hue: number, words: Words, reason: Words | null, can_move: Allowed, };
+hue: number, };
 
-export type CalendarView = { now: Timestamp, zone: string, days: Array<CalendarDay>,
+/**
+ * What entries and bands share is told once: of a job in `jobs`, of an entry in `notes`.
+ */
+export type CalendarView = { now: Timestamp, zone: string, days: Array<CalendarDay>, jobs: Array<CalendarJob>,
 /**
  * Earliest first.
  */
@@ -146,7 +174,7 @@ bands: Array<CalendarBand>,
 /**
  * Firings in each quarter of an hour of each day, in the order of the days.
  */
-load: Array<Array<number>>, };
+load: Array<Array<number>>, notes: Array<Words>, };
 
 /**
  * One moment in the chain from planned to finished. Without `at`: it has not come yet, and `words` says what it waits for.

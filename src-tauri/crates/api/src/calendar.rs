@@ -3,26 +3,18 @@
 //! What fired is told from its instance, what is to come from the job's times. A job with more
 //! firings on a day than a person could tell apart is a band with a count on that day.
 
-use std::collections::HashMap;
-
-use campanile_model::instance::{InstanceState, Origin};
 use campanile_model::job::{Job, JobSpec};
 use campanile_model::request::Role;
 use campanile_model::schedule::{
-    Exception, Occurrence, OccurrenceOrigin, Schedule, Scope, Upshot, reschedule as moved,
+    Exception, Grid, Occurrence, OccurrenceOrigin, Schedule, Scope, Upshot, reschedule as moved,
 };
-use campanile_model::timeline::Timeline;
 use campanile_model::{Code, Fault, JobId, Timestamp, Words};
-use campanile_store::{InstanceFilter, InstanceSummary};
+use campanile_store::InstanceFilter;
 
-use crate::jobs::{has_places, hue};
-use crate::moments::{Told, day_text, read_day, read_wall, weekday};
-use crate::times::{QUARTERS, Quarters, quarter_of};
+use crate::moments::{read_day, read_wall, weekday};
+use crate::painter::{DRAWN_ONE_BY_ONE, Day, Held, Painter, Sheet};
 use crate::views::*;
 use crate::{Api, CallContext};
-
-/// More firings of a job on one day become a band.
-const DRAWN_ONE_BY_ONE: usize = 24;
 
 const MOST_DAYS: u32 = 42;
 
@@ -35,24 +27,9 @@ const ASKED_ONE_BY_ONE: usize = 300;
 /// A time that has come and is not an instance after so long is one that was missed, not one that is to come.
 const STILL_TO_COME_MS: i64 = 60_000;
 
-/// Other jobs due so near to a dropped one are named.
+/// Other jobs due so near to a dropped one are named, unless they are due all day long.
 const NEAR_MS: i64 = 60_000;
 const MOST_COLLISIONS: usize = 20;
-
-struct Day {
-    start: Timestamp,
-    end: Timestamp,
-    number: i64,
-    index: u32,
-}
-
-/// What a day holds of one job.
-#[derive(Default)]
-struct OfJobOnDay {
-    entries: Vec<CalendarEntry>,
-    /// More than are drawn one by one.
-    band: Option<Quarters>,
-}
 
 impl Api {
     pub(crate) async fn calendar(&self, ask: AskCalendar, cx: &CallContext) -> Result<CalendarView, Fault> {
@@ -71,53 +48,43 @@ impl Api {
             );
             return Err(Code::BadRequest.fault().with_words("reason", &reason).at("days"));
         }
+        let days: Vec<Day> = (0..count)
+            .map(|index| {
+                let number = first + i64::from(index);
+                Day { start: told.day_start(number), end: told.day_start(number + 1), number, index }
+            })
+            .collect();
 
         let mut jobs = self.all_jobs().await?;
-        if let Some(text) = ask.text.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
+        let text = ask.text.as_deref().map(str::trim).filter(|text| !text.is_empty());
+        if let Some(text) = text {
             jobs.retain(|job| has_text(&job.spec, text));
         }
-        let jobs: HashMap<JobId, Job> = jobs.into_iter().map(|job| (job.id, job)).collect();
-        let mut view = CalendarView {
-            now,
-            zone: told.zone().name().to_owned(),
-            days: Vec::new(),
-            entries: Vec::new(),
-            bands: Vec::new(),
-            load: Vec::new(),
-        };
-        for index in 0..count {
-            let number = first + i64::from(index);
-            let day = Day { start: told.day_start(number), end: told.day_start(number + 1), number, index };
-            let mut held: HashMap<JobId, OfJobOnDay> = HashMap::new();
+        // Where there is not room for all, it is the same ones each time.
+        let mut order: Vec<(String, JobId)> = jobs.iter().map(|job| (job.spec.name.clone(), job.id)).collect();
+        order.sort();
+        let mut painter = Painter::new(&told, cx, jobs, text.is_some(), now, days.len());
+        let mut held: Vec<Held> = days.iter().map(|_| Held::default()).collect();
+        for (day, held) in days.iter().zip(&mut held) {
             if day.start <= now {
-                self.paint_past(&day, &jobs, ask.text.is_some(), now, &told, &mut held).await?;
+                self.paint_past(day, &mut painter, held).await?;
             }
-            if day.end > now {
-                self.paint_future(&day, &jobs, now, &told, cx, &mut held).await?;
-            }
-            view.put(&day, now, held, &jobs, &told, |job| job.spec.schedule.words(&self.almanac()));
         }
-        view.entries.sort_by(|one, other| (one.due.ms, &one.name).cmp(&(other.due.ms, &other.name)));
-        Ok(view)
+        if let Some(sheet) = Sheet::new(&days, &told).filter(|sheet| sheet.grid.end() > now) {
+            self.paint_future(&days, &sheet, &order, &mut painter, &mut held).await?;
+        }
+        Ok(painter.finish(&days, held, &self.almanac()))
     }
 
-    async fn paint_past(
-        &self,
-        day: &Day,
-        jobs: &HashMap<JobId, Job>,
-        filtered: bool,
-        now: Timestamp,
-        told: &Told,
-        held: &mut HashMap<JobId, OfJobOnDay>,
-    ) -> Result<(), Fault> {
-        let until = day.end.min(now.plus_millis(1));
+    async fn paint_past(&self, day: &Day, painter: &mut Painter<'_>, held: &mut Held) -> Result<(), Fault> {
+        let until = day.end.min(painter.now.plus_millis(1));
         let mut from = day.start;
         for _ in 0..READS_A_DAY {
             let fired = self.archive.fired(from, until, READ_AT_ONCE).await?;
             let full = fired.len() == READ_AT_ONCE;
             let last = fired.last().map(|one| one.instance.due);
             for summary in fired {
-                self.put_past(day, summary, jobs, filtered, told, held);
+                painter.put_past(day, summary, held, &self.almanac());
             }
             match last {
                 // A page that ends within one instant is read again from it; what was seen is passed over.
@@ -128,15 +95,17 @@ impl Api {
         }
         // So much has fired that the day was not read to its end. Busy jobs are counted by their schedules, the others
         // looked up one by one.
+        let Some(sheet) = Sheet::new(std::slice::from_ref(day), painter.told) else { return Ok(()) };
+        let mut counts = vec![0; sheet.grid.cells()];
         let mut asked = 0;
-        for job in jobs.values() {
+        let jobs: Vec<Job> = painter.jobs.values().cloned().collect();
+        for job in &jobs {
             let Some(timeline) = self.timeline(job).await? else { continue };
-            let began = from.max(job.saved_at).min(until);
-            let quarters = self.quarters(job, &timeline, began, until, told);
-            let of_job = held.entry(job.id).or_default();
-            if quarters.iter().sum::<u32>() as usize > DRAWN_ONE_BY_ONE || of_job.band.is_some() {
-                let band = of_job.band.get_or_insert([0; QUARTERS]);
-                band.iter_mut().zip(quarters).for_each(|(all, more)| *all += more);
+            counts.fill(0);
+            timeline.add_counts(&sheet.grid, from.max(job.saved_at).min(until), until, &mut counts);
+            let is_band = held.jobs.get(&job.id).is_some_and(|of_job| of_job.band.is_some());
+            if counts.iter().sum::<u32>() as usize > DRAWN_ONE_BY_ONE || is_band {
+                painter.put_band(job.id, &sheet, &counts, 0, held);
             } else if asked < ASKED_ONE_BY_ONE {
                 asked += 1;
                 let filter = InstanceFilter {
@@ -147,165 +116,77 @@ impl Api {
                 };
                 let page = self.archive.instance_page(&filter, None, DRAWN_ONE_BY_ONE + 1).await?;
                 for summary in page.rows {
-                    self.put_past(day, summary, jobs, filtered, told, held);
+                    painter.put_past(day, summary, held, &self.almanac());
                 }
             }
         }
         Ok(())
-    }
-
-    fn put_past(
-        &self,
-        day: &Day,
-        summary: InstanceSummary,
-        jobs: &HashMap<JobId, Job>,
-        filtered: bool,
-        told: &Told,
-        held: &mut HashMap<JobId, OfJobOnDay>,
-    ) {
-        let InstanceSummary { instance, job_name, .. } = summary;
-        let job = jobs.get(&instance.job);
-        if filtered && job.is_none() {
-            return;
-        }
-        let of_job = held.entry(instance.job).or_default();
-        let id = instance.id.to_string();
-        if of_job.entries.iter().any(|entry| entry.instance.as_ref() == Some(&id)) {
-            return;
-        }
-        if let Some(band) = &mut of_job.band {
-            band[quarter_of(told, instance.due)] += 1;
-            return;
-        }
-        let of_schedule = matches!(instance.origin, Origin::Schedule | Origin::Added);
-        of_job.entries.push(CalendarEntry {
-            job: instance.job.to_string(),
-            name: job_name,
-            version: instance.version,
-            planned: of_schedule.then_some(instance.planned),
-            due: told.moment(instance.due),
-            day: day.index,
-            minute: told.minute(instance.due),
-            instance: Some(id),
-            state: Some(instance.state),
-            origin: instance.origin,
-            hue: hue(instance.job),
-            words: job.map(|job| job.spec.schedule.words(&self.almanac())).unwrap_or_default(),
-            reason: instance.reason,
-            can_move: Allowed::no(has_run(instance.state)),
-        });
-        if of_job.entries.len() > DRAWN_ONE_BY_ONE {
-            of_job.into_band(told);
-        }
     }
 
     async fn paint_future(
         &self,
-        day: &Day,
-        jobs: &HashMap<JobId, Job>,
-        now: Timestamp,
-        told: &Told,
-        cx: &CallContext,
-        held: &mut HashMap<JobId, OfJobOnDay>,
+        days: &[Day],
+        sheet: &Sheet,
+        order: &[(String, JobId)],
+        painter: &mut Painter<'_>,
+        held: &mut [Held],
     ) -> Result<(), Fault> {
-        for job in jobs.values().filter(|job| !job.paused) {
-            let Some(timeline) = self.timeline(job).await? else { continue };
-            let begun = job.fired_through.max(now.plus_millis(-STILL_TO_COME_MS));
-            let from = day.start.max(begun.plus_millis(1));
-            let until = day.end;
+        let mut counts = vec![0; sheet.grid.cells()];
+        for (_, id) in order {
+            let Some(job) = painter.jobs.get(id).filter(|job| !job.paused).cloned() else { continue };
+            let Some(timeline) = self.timeline(&job).await? else { continue };
+            let begun = job.fired_through.max(painter.now.plus_millis(-STILL_TO_COME_MS));
+            let from = sheet.grid.start().max(begun.plus_millis(1));
+            let until = days.last().map_or(from, |day| day.end);
             if from >= until {
                 continue;
             }
-            let already = held.get(&job.id);
-            let drawn = already.map_or(0, |of_job| of_job.entries.len());
-            let is_band = already.is_some_and(|of_job| of_job.band.is_some());
-            let coming = match is_band {
-                true => None,
-                false => Some(self.coming(job, &timeline, from, until))
-                    .filter(|coming| coming.len() + drawn <= DRAWN_ONE_BY_ONE),
-            };
-            match coming {
-                Some(coming) if coming.is_empty() => {}
-                Some(coming) => {
-                    let words = job.spec.schedule.words(&self.almanac());
-                    let entries = coming.into_iter().map(|(version, occurrence)| {
-                        self.future_entry(day, job, version, &occurrence, &words, &timeline, told, cx)
-                    });
-                    held.entry(job.id).or_default().entries.extend(entries);
+            counts.fill(0);
+            // Of a fixed delay only the next run is known, and the job knows it better than its schedule.
+            let of_a_delay = matches!(job.spec.schedule, Schedule::FixedDelay(_))
+                .then(|| job.next_due.filter(|next| (from..until).contains(next)));
+            match of_a_delay {
+                None => timeline.add_counts(&sheet.grid, from, until, &mut counts),
+                Some(next) => {
+                    if let Some(cell) = next.and_then(|next| sheet.grid.cell_of(next)) {
+                        counts[cell] = 1;
+                    }
                 }
-                None => {
-                    let quarters = self.quarters(job, &timeline, from, until, told);
-                    let of_job = held.entry(job.id).or_default();
-                    of_job.into_band(told);
-                    let band = of_job.band.get_or_insert([0; QUARTERS]);
-                    band.iter_mut().zip(quarters).for_each(|(all, more)| *all += more);
+            }
+            let mut on_day = vec![0; days.len()];
+            for ((day, _), count) in sheet.places.iter().zip(&counts) {
+                on_day[*day] += *count;
+            }
+            for (index, day) in days.iter().enumerate().filter(|(index, _)| on_day[*index] > 0) {
+                let held = &mut held[index];
+                let already = held.jobs.get(id);
+                let drawn = already.map_or(0, |of_job| of_job.entries.len());
+                let is_band = already.is_some_and(|of_job| of_job.band.is_some());
+                if is_band || drawn + on_day[index] as usize > DRAWN_ONE_BY_ONE {
+                    painter.put_band(*id, sheet, &counts, index, held);
+                    continue;
+                }
+                if held.entries + on_day[index] as usize > painter.entries_a_day {
+                    held.unlisted += on_day[index];
+                    for ((_, quarter), count) in sheet.places.iter().zip(&counts).filter(|((day, _), _)| *day == index)
+                    {
+                        held.load[*quarter] += *count;
+                    }
+                    continue;
+                }
+                let (from, until) = (from.max(day.start).plus_millis(-1), day.end.plus_millis(-1));
+                let coming = match of_a_delay {
+                    None => timeline.due_between(from, until, DRAWN_ONE_BY_ONE + 1),
+                    Some(next) => next.map(|next| (job.version, at_its_place(next))).into_iter().collect(),
+                };
+                for (version, occurrence) in coming {
+                    let entry = painter.future_entry(day, &job, version, &occurrence, &timeline, &self.almanac());
+                    held.entries += 1;
+                    held.jobs.entry(*id).or_default().entries.push(entry);
                 }
             }
         }
         Ok(())
-    }
-
-    /// One more than can be drawn says that there are too many.
-    fn coming(&self, job: &Job, timeline: &Timeline, from: Timestamp, until: Timestamp) -> Vec<(u32, Occurrence)> {
-        let mut coming = timeline.due_between(from.plus_millis(-1), until.plus_millis(-1), DRAWN_ONE_BY_ONE + 1);
-        // Of a fixed delay only the next run is known, and the job knows it better than its schedule.
-        if matches!(job.spec.schedule, Schedule::FixedDelay(_)) {
-            coming = job
-                .next_due
-                .filter(|next| (from..until).contains(next))
-                .map(|next| Occurrence {
-                    planned: next,
-                    due: next,
-                    origin: OccurrenceOrigin::Schedule,
-                    shifts: Vec::new(),
-                })
-                .map(|occurrence| (job.version, occurrence))
-                .into_iter()
-                .collect();
-        }
-        coming
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn future_entry(
-        &self,
-        day: &Day,
-        job: &Job,
-        version: u32,
-        occurrence: &Occurrence,
-        words: &Words,
-        timeline: &Timeline,
-        told: &Told,
-        cx: &CallContext,
-    ) -> CalendarEntry {
-        let added = occurrence.origin == OccurrenceOrigin::Added;
-        let remark = match added {
-            true => Some(Words::new("added by hand", "手动添加")),
-            false => timeline
-                .newest()
-                .filter(|_| version == job.version)
-                .and_then(|times| times.plan().remark(occurrence.planned)),
-        };
-        let shifts = occurrence.shifts.iter().map(|shift| shift.words(told.zone()));
-        CalendarEntry {
-            job: job.id.to_string(),
-            name: job.spec.name.clone(),
-            version: job.version,
-            planned: Some(occurrence.planned),
-            due: told.moment(occurrence.due),
-            day: day.index,
-            minute: told.minute(occurrence.due),
-            instance: None,
-            state: None,
-            origin: if added { Origin::Added } else { Origin::Schedule },
-            hue: hue(job.id),
-            words: words.clone(),
-            reason: remark
-                .into_iter()
-                .chain(shifts)
-                .reduce(|all, one| Words::new(format!("{}; {}", all.en, one.en), format!("{}；{}", all.zh, one.zh))),
-            can_move: can_move(job, version, added, cx),
-        }
     }
 
     pub(crate) async fn reschedule(&self, ask: AskReschedule, cx: &CallContext) -> Result<RescheduleView, Fault> {
@@ -394,8 +275,10 @@ impl Api {
         Ok(due.iter().find(|(_, one)| one.planned == planned).map_or(near, |(_, one)| one.due))
     }
 
-    /// Other jobs due within a minute.
+    /// Other jobs due within a minute, those left out that are due all day long: they meet everything.
     async fn near(&self, job: &Job, at: Timestamp) -> Result<Vec<String>, Fault> {
+        const HALF_A_DAY_SECONDS: i64 = 43_200;
+        let the_day_around = Grid::new(at.plus_seconds(-HALF_A_DAY_SECONDS), 86_400, 1);
         let mut names = Vec::new();
         for other in self.all_jobs().await? {
             if other.id == job.id || other.paused {
@@ -403,11 +286,17 @@ impl Api {
             }
             let Some(timeline) = self.timeline(&other).await? else { continue };
             let (from, until) = (at.plus_millis(-NEAR_MS - 1), at.plus_millis(NEAR_MS));
-            if !timeline.due_between(from, until, 1).is_empty() {
-                names.push(other.spec.name);
-                if names.len() == MOST_COLLISIONS {
-                    break;
-                }
+            if timeline.due_between(from, until, 1).is_empty() {
+                continue;
+            }
+            let mut around = [0];
+            timeline.add_counts(&the_day_around, the_day_around.start(), the_day_around.end(), &mut around);
+            if around[0] as usize > DRAWN_ONE_BY_ONE {
+                continue;
+            }
+            names.push(other.spec.name);
+            if names.len() == MOST_COLLISIONS {
+                break;
             }
         }
         names.sort();
@@ -415,94 +304,12 @@ impl Api {
     }
 }
 
-impl OfJobOnDay {
-    #[allow(clippy::wrong_self_convention)]
-    fn into_band(&mut self, told: &Told) {
-        let band = self.band.get_or_insert([0; QUARTERS]);
-        for entry in self.entries.drain(..) {
-            band[quarter_of(told, entry.due.ms)] += 1;
-        }
-    }
-}
-
-impl CalendarView {
-    fn put(
-        &mut self,
-        day: &Day,
-        now: Timestamp,
-        held: HashMap<JobId, OfJobOnDay>,
-        jobs: &HashMap<JobId, Job>,
-        told: &Told,
-        words: impl Fn(&Job) -> Words,
-    ) {
-        self.days.push(CalendarDay {
-            date: day_text(day.number),
-            weekday: weekday(day.number),
-            start: day.start,
-            end: day.end,
-            today: (day.start..day.end).contains(&now),
-            clock_change: told.change_between(day.start, day.end).map(|change| change.words()),
-        });
-        let mut load = vec![0; QUARTERS];
-        for (id, of_job) in held {
-            for entry in &of_job.entries {
-                load[entry.minute as usize / 15] += 1;
-            }
-            self.entries.extend(of_job.entries);
-            let Some(band) = of_job.band else { continue };
-            let count = band.iter().sum();
-            let (Some(first), Some(last), Some(job)) =
-                (band.iter().position(|n| *n > 0), band.iter().rposition(|n| *n > 0), jobs.get(&id))
-            else {
-                continue;
-            };
-            load.iter_mut().zip(band).for_each(|(all, more)| *all += more);
-            self.bands.push(CalendarBand {
-                job: id.to_string(),
-                name: job.spec.name.clone(),
-                version: job.version,
-                day: day.index,
-                from_minute: u32::try_from(first * 15).unwrap_or(0),
-                to_minute: u32::try_from((last + 1) * 15).unwrap_or(1440),
-                count,
-                hue: hue(id),
-                words: words(job),
-            });
-        }
-        self.load.push(load);
-        self.bands.sort_by(|one, other| (one.day, &one.name).cmp(&(other.day, &other.name)));
-    }
+fn at_its_place(due: Timestamp) -> Occurrence {
+    Occurrence { planned: due, due, origin: OccurrenceOrigin::Schedule, shifts: Vec::new() }
 }
 
 fn has_text(spec: &JobSpec, text: &str) -> bool {
     let text = text.to_lowercase();
     let has = |field: &str| field.to_lowercase().contains(&text);
     has(&spec.name) || spec.tags.iter().any(|tag| has(tag)) || spec.tenant.as_deref().is_some_and(has)
-}
-
-fn has_run(state: InstanceState) -> Words {
-    match state.is_final() {
-        true => Words::new("it has run already", "已经运行过"),
-        false => Words::new("it is under way", "正在进行中"),
-    }
-}
-
-fn can_move(job: &Job, version: u32, added: bool, cx: &CallContext) -> Allowed {
-    let allowed = cx.may(Role::Editor);
-    if !allowed.ok {
-        return allowed;
-    }
-    if !has_places(&job.spec) {
-        return Allowed::no(Words::new(
-            "its time depends on when the run before it ends",
-            "它的时间取决于上一次运行何时结束",
-        ));
-    }
-    if !added && version != job.version {
-        return Allowed::no(Words::new(
-            "it belongs to an earlier version of the job, which ends soon",
-            "它属于即将失效的旧版本",
-        ));
-    }
-    Allowed::YES
 }

@@ -15,6 +15,7 @@ mod input;
 mod jobs;
 mod moments;
 pub mod operations;
+mod painter;
 mod pulse;
 mod runs;
 mod samples;

@@ -83,12 +83,6 @@ impl Told {
         }
     }
 
-    /// How far the wall clock is ahead of UTC from `from` to before `until`, where that does not change.
-    pub(crate) fn offset_throughout(&self, from: Timestamp, until: Timestamp) -> Option<i64> {
-        let offset = self.zone.offset_millis(from);
-        (self.zone.offset_millis(until.plus_millis(-1)) == offset).then_some(offset)
-    }
-
     /// The one change of the clocks in (from, until]; two within days of each other do not happen.
     pub(crate) fn change_between(&self, from: Timestamp, until: Timestamp) -> Option<ClockChange> {
         let offset = |at: i64| self.zone.offset_millis(Timestamp::from_millis(at));

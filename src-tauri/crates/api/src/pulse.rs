@@ -1,8 +1,7 @@
 //! Pulse: whether all is well, what comes next, and what needs a hand.
 
 use campanile_model::instance::InstanceState;
-use campanile_model::job::Job;
-use campanile_model::timeline::Timeline;
+use campanile_model::schedule::Grid;
 use campanile_model::{Fault, Timestamp};
 use campanile_store::{InstanceFilter, JobFilter};
 
@@ -33,14 +32,17 @@ impl Api {
                 jobs: Vec::new(),
             })
             .collect();
+        let hour = Grid::new(first, 60, MINUTES);
+        let mut counts = vec![0; MINUTES];
         let mut upcoming = Vec::new();
         for job in self.all_jobs().await?.iter().filter(|job| !job.paused) {
             if let Some(due) = job.next_due {
                 upcoming.push((due, job.id, job.spec.name.clone()));
             }
             let Some(timeline) = self.timeline(job).await? else { continue };
-            for (minute, count) in firings_by_minute(job, &timeline, first, now) {
-                let minute = &mut next_hour[minute];
+            counts.fill(0);
+            timeline.add_counts(&hour, job.fired_through.plus_millis(1).max(now), hour.end(), &mut counts);
+            for (minute, count) in next_hour.iter_mut().zip(&counts).filter(|(_, count)| **count > 0) {
                 minute.firings += count;
                 if minute.jobs.len() < NAMED_IN_A_MINUTE {
                     minute.jobs.push(job.spec.name.clone());
@@ -76,31 +78,4 @@ impl Api {
             jobs: self.archive.job_count(&JobFilter::default(), MOST_COUNTED).await?,
         })
     }
-}
-
-/// Firings of one job in the sixty minutes from `first`, those before `now` left out: (which minute, how many).
-///
-/// More than one a minute is taken to come at even steps, so that a job of every second costs what one of every minute
-/// does.
-fn firings_by_minute(job: &Job, timeline: &Timeline, first: Timestamp, now: Timestamp) -> Vec<(usize, u32)> {
-    let from = job.fired_through.max(now.plus_millis(-1));
-    let until = first.plus_millis(HOUR - 1);
-    let due = timeline.due_between(from, until, MINUTES + 1);
-    let mut counts = vec![0_u32; MINUTES];
-    let mut count = |at: Timestamp| {
-        let minute = usize::try_from((at.millis() - first.millis()) / MINUTE).unwrap_or(0);
-        if let Some(count) = counts.get_mut(minute) {
-            *count += 1;
-        }
-    };
-    due.iter().for_each(|(_, occurrence)| count(occurrence.due));
-    if let (true, Some((_, begin)), Some((_, end))) = (due.len() > MINUTES, due.first(), due.last()) {
-        let step = ((end.due.millis() - begin.due.millis()) / MINUTES as i64).max(1);
-        let mut at = end.due.plus_millis(step);
-        while at <= until {
-            count(at);
-            at = at.plus_millis(step);
-        }
-    }
-    counts.into_iter().enumerate().filter(|(_, count)| *count > 0).collect()
 }

@@ -460,17 +460,30 @@ pub struct AskCalendar {
     pub text: Option<String>,
 }
 
+/// What entries and bands share is told once: of a job in `jobs`, of an entry in `notes`.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct CalendarView {
     pub now: Timestamp,
     pub zone: String,
     pub days: Vec<CalendarDay>,
+    pub jobs: Vec<CalendarJob>,
     /// Earliest first.
     pub entries: Vec<CalendarEntry>,
     /// Jobs too frequent to be drawn one by one.
     pub bands: Vec<CalendarBand>,
     /// Firings in each quarter of an hour of each day, in the order of the days.
     pub load: Vec<Vec<u32>>,
+    pub notes: Vec<Words>,
+}
+
+/// A job of which there is an entry or a band.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct CalendarJob {
+    pub id: String,
+    pub name: String,
+    pub words: Words,
+    /// For a colour that stays with the job: 0 to 11.
+    pub hue: u8,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -484,12 +497,14 @@ pub struct CalendarDay {
     pub today: bool,
     /// The clocks change on this day: what a person should know of it.
     pub clock_change: Option<Words>,
+    /// Firings that are in `load` and neither entries nor in a band, because there are too many.
+    pub unlisted: u32,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct CalendarEntry {
-    pub job: String,
-    pub name: String,
+    /// Index into `jobs`.
+    pub job: u32,
     pub version: u32,
     /// What identifies the occurrence; absent for runs by hand.
     pub planned: Option<Timestamp>,
@@ -501,24 +516,21 @@ pub struct CalendarEntry {
     pub instance: Option<String>,
     pub state: Option<InstanceState>,
     pub origin: Origin,
-    /// For a colour that stays with the job: 0 to 11.
-    pub hue: u8,
-    pub words: Words,
-    pub reason: Option<Words>,
-    pub can_move: Allowed,
+    /// Index into `notes`: why it is where it is.
+    pub reason: Option<u32>,
+    /// Index into `notes`: why it cannot be moved; absent where it can.
+    pub fixed: Option<u32>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct CalendarBand {
-    pub job: String,
-    pub name: String,
+    /// Index into `jobs`.
+    pub job: u32,
     pub version: u32,
     pub day: u32,
     pub from_minute: u32,
     pub to_minute: u32,
     pub count: u32,
-    pub hue: u8,
-    pub words: Words,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]

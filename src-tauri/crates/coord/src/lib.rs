@@ -7,10 +7,13 @@
 use campanile_model::Timestamp;
 use futures::future::BoxFuture;
 
+mod clock;
 pub mod conformance;
 mod local;
+pub mod locks;
 
-pub use local::LocalCoord;
+pub use clock::Clock;
+pub use local::{LocalCoord, LocalLocks};
 
 /// What one part rings so that another looks sooner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,16 +1,8 @@
 //! The only way time enters the engine.
 
 use async_trait::async_trait;
+pub use campanile_coord::Clock;
 use campanile_model::Timestamp;
-
-#[async_trait]
-pub trait Clock: Send + Sync {
-    fn now(&self) -> Timestamp;
-
-    /// Returns at once if `deadline` has passed, and early where the clock was set back meanwhile: whoever sleeps looks
-    /// again, so that nobody sleeps for as long as the clock was set back.
-    async fn sleep_until(&self, deadline: Timestamp);
-}
 
 /// The machine's clock.
 ///

@@ -1,6 +1,6 @@
 // The same firings as a list, day under day: for reading rather than for moving.
 import { useLayoutEffect, useRef } from "react";
-import type { CalendarView } from "@/api/types";
+import type { CalendarView } from "@/api/calendar";
 import { InstanceStateBadge } from "@/components";
 import { cx } from "@/lib/cx";
 import { useSaid, useWords } from "@/lib/words";

@@ -2,7 +2,7 @@
 // and the colour of its outcome.
 import { Hand, MoveRight } from "lucide-react";
 import { memo } from "react";
-import type { CalendarEntry } from "@/api/types";
+import type { CalendarEntry } from "@/api/calendar";
 import { Glyph, instanceLook, instanceState, stateWords } from "@/components";
 import { cx } from "@/lib/cx";
 import { useSaid, useWords } from "@/lib/words";

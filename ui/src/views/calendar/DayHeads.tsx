@@ -2,7 +2,7 @@
 // frequent to be drawn one by one, each as a stripe over its days.
 import { ClockAlert, Repeat } from "lucide-react";
 import { useMemo, useState } from "react";
-import type { CalendarView } from "@/api/types";
+import type { CalendarView } from "@/api/calendar";
 import { cx } from "@/lib/cx";
 import { figure, useSaid, useWords } from "@/lib/words";
 import { clock, parts } from "./civil";
@@ -87,7 +87,10 @@ export function DayHeads({ week, from, count, onDay, onOpen }: DayHeadsProps) {
                 </span>
               )}
               {total > 0 && (
-                <span className="ml-auto min-w-0 truncate text-2xs text-ink-3" title={w.firings(total)}>
+                <span
+                  className="ml-auto min-w-0 truncate text-2xs text-ink-3"
+                  title={day.unlisted > 0 ? `${w.firings(total)}\n${w.unlisted(day.unlisted)}` : w.firings(total)}
+                >
                   {brief(total)}
                 </span>
               )}

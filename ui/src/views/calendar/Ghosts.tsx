@@ -1,7 +1,7 @@
 // What is seen while a firing is moved: where it was, where it would be, the runs of the same job before and after it,
 // where those after it would come if the change were for them, too; and the time, beside the pointer.
 import { type RefObject, useEffect } from "react";
-import type { CalendarView } from "@/api/types";
+import type { CalendarView } from "@/api/calendar";
 import { cx } from "@/lib/cx";
 import { useWords } from "@/lib/words";
 import { CHIP_PX } from "./Chip";

@@ -3,7 +3,8 @@
 //
 // Drags are pointer events throughout: the web views of desktops do not agree on the browser's own drag and drop.
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import type { CalendarBand, CalendarDay, CalendarEntry, CalendarView } from "@/api/types";
+import type { CalendarBand, CalendarEntry, CalendarView } from "@/api/calendar";
+import type { CalendarDay } from "@/api/types";
 import { cx } from "@/lib/cx";
 import { useHotkey } from "@/lib/hotkeys";
 import { useSaid, useWords } from "@/lib/words";

@@ -1,7 +1,7 @@
 // A firing that is being moved, from the grip to the drop: by the pointer, by keys, or dropped and asked about.
 // Kept outside React, because it changes with every movement of the pointer and only the ghosts need to know.
 import { useSyncExternalStore } from "react";
-import type { CalendarEntry } from "@/api/types";
+import type { CalendarEntry } from "@/api/calendar";
 
 export interface Move {
   entry: CalendarEntry;

@@ -53,6 +53,7 @@ export const calendarWords = words(
     when: (weekday: number, date: string, time: string) =>
       `${DAYS[weekday - 1] ?? ""} ${parts(date).day} ${month(date)}, ${time}`,
     firings: (n: number) => plural(n, "firing"),
+    unlisted: (n: number) => `${figure(n)} of them are too many to be drawn, and counted below`,
     failed: (n: number) => `${figure(n)} failed`,
     allWell: "none failed",
     loadHint: (from: string, to: string, n: number) => `${from} – ${to}: ${plural(n, "firing")}`,
@@ -181,6 +182,7 @@ export const calendarWords = words(
     when: (weekday: number, date: string, time: string) =>
       `${parts(date).month}月${parts(date).day}日 周${ZH_DAYS[weekday - 1] ?? ""} ${time}`,
     firings: (n: number) => `${figure(n)} 次触发`,
+    unlisted: (n: number) => `其中 ${figure(n)} 次太多，无法逐一画出，已计入下方统计`,
     failed: (n: number) => `${figure(n)} 次失败`,
     allWell: "无失败",
     loadHint: (from: string, to: string, n: number) => `${from} – ${to}：${figure(n)} 次触发`,

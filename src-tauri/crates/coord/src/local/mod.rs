@@ -10,6 +10,10 @@ use tokio::sync::Notify;
 
 use crate::{Bell, Coord, Presence};
 
+mod locks;
+
+pub use locks::LocalLocks;
+
 #[derive(Default)]
 pub struct LocalCoord {
     bells: [Notify; Bell::ALL.len()],

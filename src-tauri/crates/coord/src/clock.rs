@@ -1,0 +1,13 @@
+//! Time, as those who wait see it. The engine's clock is this one; a backend with a clock of its own uses it to wait only.
+
+use async_trait::async_trait;
+use campanile_model::Timestamp;
+
+#[async_trait]
+pub trait Clock: Send + Sync {
+    fn now(&self) -> Timestamp;
+
+    /// Returns at once if `deadline` has passed, and early where the clock was set back meanwhile: whoever sleeps looks
+    /// again, so that nobody sleeps for as long as the clock was set back.
+    async fn sleep_until(&self, deadline: Timestamp);
+}

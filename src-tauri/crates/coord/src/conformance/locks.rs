@@ -1,0 +1,369 @@
+//! The promises of the lock table, and of the library on top of it, as tests that every backend runs.
+//!
+//! Leases are short here and nobody sleeps through one: who waits for a lock is woken by its end.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::future::{Either, join, select};
+
+use crate::Clock;
+use crate::locks::{Entered, Fences, Keep, LEASE, LockError, LockName, LockTable, Locks, Owner, Result};
+
+/// An empty table, and the clock by which its users wait.
+#[derive(Clone)]
+pub struct Fresh {
+    pub table: Arc<dyn LockTable>,
+    pub clock: Arc<dyn Clock>,
+    /// A lease that ends soon, and yet not before a busy machine has done a few steps.
+    pub short: Duration,
+}
+
+/// Runs the whole suite against a backend, one test per case. `paused` for one that lives in this process and on
+/// tokio's time, which then runs ahead whenever everyone waits; `real` for a server.
+#[macro_export]
+macro_rules! locks_conformance {
+    ($time:ident, $fresh:path) => {
+        $crate::locks_conformance! { @each $time $fresh;
+            a_lock_has_one_owner,
+            an_owner_enters_again_and_leaves_as_often,
+            what_one_does_not_hold_one_cannot_leave,
+            a_lock_ends_by_itself,
+            entering_again_and_leaving_lengthen_the_lease,
+            a_renewed_lock_goes_on,
+            a_lock_that_is_left_wakes_the_one_who_waits,
+            who_waits_in_vain_is_told_who_has_it,
+            a_token_is_that_of_the_holding,
+            tokens_grow_in_the_order_of_the_holdings,
+            one_that_lost_it_before_its_token_came_waits_anew,
+            the_watchdog_keeps_a_lock,
+            a_lost_lock_is_told_to_its_holder,
+            an_explicit_lease_is_not_renewed,
+            several_are_taken_together_or_none,
+            two_who_want_the_same_ones_both_get_them,
+            people_see_holders_and_waiters,
+            people_may_break_a_lock,
+            many_at_once_are_one_at_a_time,
+        }
+    };
+    (@each paused $fresh:path; $($case:ident,)*) => {$(
+        #[tokio::test(start_paused = true)]
+        async fn $case() {
+            $crate::conformance::locks::$case(&$fresh().await).await
+        }
+    )*};
+    (@each real $fresh:path; $($case:ident,)*) => {$(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn $case() {
+            if let Some(fresh) = $fresh().await {
+                $crate::conformance::locks::$case(&fresh).await
+            }
+        }
+    )*};
+}
+
+/// Tokens of one process: what a store gives, without a store.
+#[derive(Default)]
+pub struct CountingFences(Mutex<HashMap<LockName, u64>>);
+
+#[async_trait]
+impl Fences for CountingFences {
+    async fn next(&self, lock: &LockName) -> Result<u64> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let token = last.entry(lock.clone()).or_default();
+        *token += 1;
+        Ok(*token)
+    }
+}
+
+const LONG: Duration = Duration::from_secs(10);
+
+fn name(name: &str) -> LockName {
+    LockName::new(name).expect("a good name")
+}
+
+fn owner(name: &str) -> Owner {
+    Owner(name.to_owned())
+}
+
+fn library(fresh: &Fresh) -> Locks {
+    Locks::new(fresh.table.clone(), Arc::new(CountingFences::default()), fresh.clock.clone())
+}
+
+async fn enter(fresh: &Fresh, lock: &LockName, who: &str, lease: Duration) -> Entered {
+    fresh.table.enter(lock, &owner(who), lease, None).await.expect("an answer")
+}
+
+/// Waits until the holder's time is over, as `who`.
+async fn outwait(fresh: &Fresh, lock: &LockName, who: &str) -> crate::locks::Holding {
+    library(fresh).take(lock, &owner(who), Keep::For(LONG), LONG).await.expect("free in the end")
+}
+
+pub async fn a_lock_has_one_owner(fresh: &Fresh) {
+    let lock = name("a");
+    assert_eq!(enter(fresh, &lock, "one", LONG).await, Entered::Ours { count: 1, token: None });
+    let Entered::Theirs { owner: holder, left } = enter(fresh, &lock, "two", LONG).await else {
+        panic!("two owners of one lock");
+    };
+    assert_eq!(holder, owner("one"));
+    assert!(left <= LONG && left > LONG / 2, "{left:?}");
+    assert_eq!(enter(fresh, &name("b"), "two", LONG).await, Entered::Ours { count: 1, token: None }, "another lock");
+}
+
+pub async fn an_owner_enters_again_and_leaves_as_often(fresh: &Fresh) {
+    let lock = name("a");
+    let one = owner("one");
+    for count in 1..=3 {
+        assert_eq!(enter(fresh, &lock, "one", LONG).await, Entered::Ours { count, token: None });
+    }
+    for left in [2, 1] {
+        assert_eq!(fresh.table.leave(&lock, &one, LONG).await.expect("left"), left);
+        assert!(matches!(enter(fresh, &lock, "two", LONG).await, Entered::Theirs { .. }), "still held");
+    }
+    assert_eq!(fresh.table.leave(&lock, &one, LONG).await.expect("left"), 0);
+    assert_eq!(enter(fresh, &lock, "two", LONG).await, Entered::Ours { count: 1, token: None });
+}
+
+pub async fn what_one_does_not_hold_one_cannot_leave(fresh: &Fresh) {
+    let lock = name("a");
+    let refused = |answer: Result<()>| assert!(matches!(answer, Err(LockError::NotHeld { .. })), "{answer:?}");
+    let two = owner("two");
+    refused(fresh.table.leave(&lock, &two, LONG).await.map(|_| ()));
+    enter(fresh, &lock, "one", LONG).await;
+    refused(fresh.table.leave(&lock, &two, LONG).await.map(|_| ()));
+    refused(fresh.table.renew(&lock, &two, LONG).await);
+    refused(fresh.table.stamp(&lock, &two, 7, LONG).await);
+    assert_eq!(fresh.table.leave(&lock, &owner("one"), LONG).await.expect("its own"), 0);
+    refused(fresh.table.leave(&lock, &owner("one"), LONG).await.map(|_| ()));
+}
+
+pub async fn a_lock_ends_by_itself(fresh: &Fresh) {
+    let lock = name("a");
+    enter(fresh, &lock, "one", fresh.short).await;
+    outwait(fresh, &lock, "two").await;
+    let late = fresh.table.leave(&lock, &owner("one"), LONG).await;
+    assert!(matches!(late, Err(LockError::NotHeld { .. })), "{late:?}");
+}
+
+pub async fn entering_again_and_leaving_lengthen_the_lease(fresh: &Fresh) {
+    let lock = name("a");
+    enter(fresh, &lock, "one", fresh.short).await;
+    enter(fresh, &lock, "one", LONG).await;
+    let left = |entered| match entered {
+        Entered::Theirs { left, .. } => left,
+        ours @ Entered::Ours { .. } => panic!("{ours:?}"),
+    };
+    assert!(left(enter(fresh, &lock, "two", LONG).await) > fresh.short);
+    fresh.table.leave(&lock, &owner("one"), LONG * 3).await.expect("left once");
+    assert!(left(enter(fresh, &lock, "two", LONG).await) > LONG);
+}
+
+pub async fn a_renewed_lock_goes_on(fresh: &Fresh) {
+    let lock = name("a");
+    enter(fresh, &lock, "one", fresh.short).await;
+    fresh.table.renew(&lock, &owner("one"), LONG).await.expect("it is one's");
+    let Entered::Theirs { left, .. } = enter(fresh, &lock, "two", LONG).await else { panic!("it was renewed") };
+    assert!(left > fresh.short, "{left:?}");
+}
+
+pub async fn a_lock_that_is_left_wakes_the_one_who_waits(fresh: &Fresh) {
+    let (lock, locks) = (name("a"), library(fresh));
+    let first = locks.take(&lock, &owner("one"), Keep::For(LONG * 60), Duration::ZERO).await.expect("free");
+    let (one, two) = (owner("one"), owner("two"));
+    let began = fresh.clock.now();
+    let waits = locks.take(&lock, &two, Keep::For(LONG), LONG * 30);
+    let leaves = async {
+        // Once the other is seen to wait.
+        while fresh.table.held(10).await.expect("a list").first().is_none_or(|row| row.waiters == 0) {
+            fresh.clock.sleep_until(fresh.clock.now() + Duration::from_millis(1)).await;
+        }
+        assert_eq!(first.owner, one);
+        locks.leave(&first).await.expect("left");
+    };
+    let (second, ()) = join(waits, leaves).await;
+    assert_eq!(second.expect("woken").owner, two);
+    assert!(fresh.clock.now().since(began) < LONG * 20, "it was the message that woke it, not the end of the lease");
+}
+
+pub async fn who_waits_in_vain_is_told_who_has_it(fresh: &Fresh) {
+    let (lock, locks) = (name("a"), library(fresh));
+    enter(fresh, &lock, "one", LONG).await;
+    for patience in [Duration::ZERO, fresh.short] {
+        match locks.take(&lock, &owner("two"), Keep::Watched, patience).await {
+            Err(LockError::TimedOut { holder, .. }) => assert_eq!(holder, owner("one")),
+            other => panic!("{other:?}"),
+        }
+    }
+    let rows = fresh.table.held(10).await.expect("a list");
+    assert_eq!(rows[0].waiters, 0, "who gave up does not wait");
+}
+
+pub async fn a_token_is_that_of_the_holding(fresh: &Fresh) {
+    let (lock, locks) = (name("a"), library(fresh));
+    let one = owner("one");
+    let outer = locks.take(&lock, &one, Keep::Watched, Duration::ZERO).await.expect("free");
+    let inner = locks.take(&lock, &one, Keep::Watched, Duration::ZERO).await.expect("its own");
+    assert_eq!((inner.count, inner.token), (2, outer.token));
+    assert_eq!(locks.leave(&inner).await.expect("left"), 1);
+    assert_eq!(locks.leave(&outer).await.expect("left"), 0);
+    let again = locks.take(&lock, &one, Keep::Watched, Duration::ZERO).await.expect("free");
+    assert_eq!((again.count, again.token), (1, outer.token + 1), "another holding, another token");
+}
+
+pub async fn tokens_grow_in_the_order_of_the_holdings(fresh: &Fresh) {
+    let (lock, locks) = (name("a"), library(fresh));
+    let mut last = 0;
+    for who in ["one", "two", "one"] {
+        let holding = locks.take(&lock, &owner(who), Keep::For(fresh.short), LONG).await.expect("free in the end");
+        assert!(holding.token > last);
+        last = holding.token;
+    }
+}
+
+/// A store that answers only when told, and a second holder meanwhile.
+pub async fn one_that_lost_it_before_its_token_came_waits_anew(fresh: &Fresh) {
+    struct Slow {
+        inner: CountingFences,
+        asked: AtomicU64,
+        go_on: tokio::sync::Notify,
+        was_asked: tokio::sync::Notify,
+    }
+
+    #[async_trait]
+    impl Fences for Slow {
+        async fn next(&self, lock: &LockName) -> Result<u64> {
+            if self.asked.fetch_add(1, Ordering::SeqCst) == 0 {
+                self.was_asked.notify_one();
+                self.go_on.notified().await;
+            }
+            self.inner.next(lock).await
+        }
+    }
+
+    let fences = Arc::new(Slow {
+        inner: CountingFences::default(),
+        asked: AtomicU64::new(0),
+        go_on: tokio::sync::Notify::new(),
+        was_asked: tokio::sync::Notify::new(),
+    });
+    let lock = name("a");
+    let locks = Locks::new(fresh.table.clone(), fences.clone(), fresh.clock.clone());
+    let (one, two) = (owner("one"), owner("two"));
+    let slow = async { locks.take(&lock, &one, Keep::For(fresh.short), LONG).await.expect("in the end") };
+    let quick = async {
+        fences.was_asked.notified().await;
+        let second =
+            locks.take(&lock, &two, Keep::For(fresh.short), LONG).await.expect("the first one's lease is over");
+        fences.go_on.notify_one();
+        second
+    };
+    let (first, second) = join(slow, quick).await;
+    assert!(first.token > second.token, "whoever holds it later shows the greater token: {first:?}, {second:?}");
+}
+
+pub async fn the_watchdog_keeps_a_lock(fresh: &Fresh) {
+    let (lock, locks) = (name("a"), library(fresh));
+    let mut holding = locks.take(&lock, &owner("one"), Keep::Watched, Duration::ZERO).await.expect("free");
+    fresh.table.renew(&lock, &owner("one"), fresh.short).await.expect("its own");
+    locks.renew_all().await;
+    let Entered::Theirs { left, .. } = enter(fresh, &lock, "two", LONG).await else { panic!("it was renewed") };
+    assert!(left > fresh.short && left <= LEASE, "{left:?}");
+    assert!(futures::FutureExt::now_or_never(holding.lost()).is_none());
+}
+
+pub async fn a_lost_lock_is_told_to_its_holder(fresh: &Fresh) {
+    let (lock, locks) = (name("a"), library(fresh));
+    let mut holding = locks.take(&lock, &owner("one"), Keep::Watched, Duration::ZERO).await.expect("free");
+    assert!(fresh.table.break_open(&lock).await.expect("broken"));
+    locks.renew_all().await;
+    holding.lost().await;
+    let late = locks.leave(&holding).await;
+    assert!(matches!(late, Err(LockError::NotHeld { .. })), "{late:?}");
+}
+
+pub async fn an_explicit_lease_is_not_renewed(fresh: &Fresh) {
+    let (lock, locks) = (name("a"), library(fresh));
+    locks.take(&lock, &owner("one"), Keep::For(fresh.short), Duration::ZERO).await.expect("free");
+    let renews = async {
+        loop {
+            locks.renew_all().await;
+            fresh.clock.sleep_until(fresh.clock.now() + fresh.short / 6).await;
+        }
+    };
+    let two = owner("two");
+    match select(Box::pin(locks.take(&lock, &two, Keep::For(LONG), LONG)), Box::pin(renews)).await {
+        Either::Left((taken, _)) => assert_eq!(taken.expect("free in the end").owner, two),
+        Either::Right((never, _)) => never,
+    }
+}
+
+pub async fn several_are_taken_together_or_none(fresh: &Fresh) {
+    let locks = library(fresh);
+    let all = [name("c"), name("a"), name("b")];
+    let one = owner("one");
+    let taken = locks.take_all(&all, &one, Keep::Watched, Duration::ZERO).await.expect("all free");
+    assert_eq!(taken.iter().map(|held| held.lock.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
+    locks.leave(&taken[0]).await.expect("left");
+    let refused = locks.take_all(&all, &owner("two"), Keep::Watched, fresh.short).await;
+    assert!(matches!(&refused, Err(LockError::TimedOut { lock, .. }) if *lock == name("b")), "{refused:?}");
+    let free = enter(fresh, &name("a"), "three", LONG).await;
+    assert_eq!(free, Entered::Ours { count: 1, token: None }, "what was taken in vain was left");
+}
+
+pub async fn two_who_want_the_same_ones_both_get_them(fresh: &Fresh) {
+    let locks = library(fresh);
+    let (forth, back) = ([name("a"), name("b")], [name("b"), name("a")]);
+    let (one, two) = (owner("one"), owner("two"));
+    let take = async |names: &[LockName], who: &Owner| {
+        let held = locks.take_all(names, who, Keep::For(LONG), LONG).await.expect("in turn");
+        for holding in &held {
+            locks.leave(holding).await.expect("its own");
+        }
+    };
+    join(take(&forth, &one), take(&back, &two)).await;
+}
+
+pub async fn people_see_holders_and_waiters(fresh: &Fresh) {
+    let locks = library(fresh);
+    let held = locks.take(&name("b"), &owner("one"), Keep::Watched, Duration::ZERO).await.expect("free");
+    enter(fresh, &name("a"), "two", LONG).await;
+    let wanted = fresh.table.enter(&name("b"), &owner("three"), LONG, Some(LONG)).await.expect("an answer");
+    assert!(matches!(wanted, Entered::Theirs { .. }));
+    let rows = fresh.table.held(10).await.expect("a list");
+    let seen: Vec<_> =
+        rows.iter().map(|row| (row.lock.as_str(), row.owner.0.as_str(), row.count, row.token, row.waiters)).collect();
+    assert_eq!(seen, [("a", "two", 1, None, 0), ("b", "one", 1, Some(held.token), 1)]);
+    assert!(rows.iter().all(|row| row.left > Duration::ZERO && row.left <= LEASE));
+    assert_eq!(fresh.table.held(1).await.expect("a list").len(), 1);
+}
+
+pub async fn people_may_break_a_lock(fresh: &Fresh) {
+    let lock = name("a");
+    assert!(!fresh.table.break_open(&lock).await.expect("an answer"), "there was nothing to break");
+    enter(fresh, &lock, "one", LONG).await;
+    assert!(fresh.table.break_open(&lock).await.expect("an answer"));
+    assert_eq!(enter(fresh, &lock, "two", LONG).await, Entered::Ours { count: 1, token: None });
+}
+
+pub async fn many_at_once_are_one_at_a_time(fresh: &Fresh) {
+    let (lock, locks) = (name("a"), library(fresh));
+    let inside = AtomicU64::new(0);
+    let turns = (0..20).map(|n| {
+        let (lock, locks, inside) = (&lock, &locks, &inside);
+        async move {
+            let held = locks.take(lock, &owner(&n.to_string()), Keep::For(LONG), LONG * 3).await.expect("in turn");
+            assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two inside");
+            tokio::task::yield_now().await;
+            inside.fetch_sub(1, Ordering::SeqCst);
+            locks.leave(&held).await.expect("its own");
+            held.token
+        }
+    });
+    let mut tokens = futures::future::join_all(turns).await;
+    tokens.sort_unstable();
+    tokens.dedup();
+    assert_eq!(tokens.len(), 20, "each holding has a token of its own");
+}

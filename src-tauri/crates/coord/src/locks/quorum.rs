@@ -1,0 +1,260 @@
+//! One lock table out of several that share nothing: a lock is held where more than half of them say so.
+//!
+//! Losing a minority of them, with all they remembered, gives no lock to two holders. What it costs is a message to each
+//! for every step.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use campanile_model::Timestamp;
+use futures::FutureExt;
+use futures::future::{BoxFuture, Either, join_all, select, select_all};
+
+use super::{Entered, LockError, LockName, LockRow, LockTable, Owner, Result};
+use crate::Clock;
+
+/// How far the clocks of the tables may run apart, as a part of the lease, and a moment for rounding.
+const DRIFT_PART: u32 = 100;
+const DRIFT: Duration = Duration::from_millis(2);
+
+pub struct Quorum {
+    tables: Vec<Arc<dyn LockTable>>,
+    clock: Arc<dyn Clock>,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("a quorum lock needs an odd number of tables, three or more, not {0}")]
+pub struct NotOdd(pub usize);
+
+#[derive(Debug, thiserror::Error)]
+#[error("only {answered} of {asked} lock tables answered in time")]
+struct TooFew {
+    answered: usize,
+    asked: usize,
+}
+
+impl Quorum {
+    pub fn new(tables: Vec<Arc<dyn LockTable>>, clock: Arc<dyn Clock>) -> std::result::Result<Quorum, NotOdd> {
+        if tables.len() < 3 || tables.len().is_multiple_of(2) {
+            return Err(NotOdd(tables.len()));
+        }
+        Ok(Quorum { tables, clock })
+    }
+
+    fn majority(&self) -> usize {
+        self.tables.len() / 2 + 1
+    }
+
+    /// One table that hangs must not eat the validity of what the others gave.
+    async fn of_all<'a, T, F>(&'a self, lease: Duration, ask: impl Fn(&'a dyn LockTable) -> F) -> Vec<Result<T>>
+    where
+        F: Future<Output = Result<T>> + Send + 'a,
+    {
+        let late = self.clock.now() + (lease / 10).max(Duration::from_millis(5));
+        let answers = self.tables.iter().map(|table| {
+            let answer = Box::pin(ask(table.as_ref()));
+            async move {
+                match select(answer, self.clock.sleep_until(late)).await {
+                    Either::Left((answer, _)) => answer,
+                    Either::Right(_) => Err(LockError::Unavailable(Box::new(TooFew { answered: 0, asked: 1 }))),
+                }
+            }
+        });
+        join_all(answers).await
+    }
+
+    /// A verb that only a holder may use: a majority must say that it was one.
+    async fn as_holder<'a, T, F>(
+        &'a self,
+        lock: &LockName,
+        owner: &Owner,
+        lease: Duration,
+        ask: impl Fn(&'a dyn LockTable) -> F,
+    ) -> Result<Vec<T>>
+    where
+        F: Future<Output = Result<T>> + Send + 'a,
+    {
+        let mut done = Vec::new();
+        let mut refused = 0;
+        for answer in self.of_all(lease, ask).await {
+            match answer {
+                Ok(answer) => done.push(answer),
+                Err(LockError::NotHeld { .. }) => refused += 1,
+                Err(_) => {}
+            }
+        }
+        let asked = self.tables.len();
+        if done.len() >= self.majority() {
+            Ok(done)
+        } else if refused > asked - self.majority() {
+            Err(LockError::NotHeld { lock: lock.clone(), owner: owner.clone() })
+        } else {
+            Err(LockError::Unavailable(Box::new(TooFew { answered: done.len() + refused, asked })))
+        }
+    }
+
+    /// What more than half of the tables say. One that still knows an earlier holding of the owner's, which the others
+    /// have seen end, is outvoted: its token may be older than one that was given out since.
+    fn agreed(&self, ours: &[(u32, Option<u64>)]) -> Entered {
+        let mut counts: Vec<u32> = ours.iter().map(|(count, _)| *count).collect();
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        let told = |wanted: u64| ours.iter().filter(|(_, token)| *token == Some(wanted)).count();
+        let token = ours.iter().filter_map(|(_, token)| *token).find(|token| told(*token) >= self.majority());
+        Entered::Ours { count: counts[self.majority() - 1], token }
+    }
+
+    /// Whether what was given at `since` still holds for long enough to be worth anything.
+    fn is_valid(&self, since: Timestamp, lease: Duration) -> bool {
+        let spent = self.clock.now().since(since) + lease / DRIFT_PART + DRIFT;
+        spent < lease
+    }
+}
+
+#[async_trait]
+impl LockTable for Quorum {
+    async fn enter(&self, lock: &LockName, owner: &Owner, lease: Duration, waits: Option<Duration>) -> Result<Entered> {
+        let since = self.clock.now();
+        let answers = self.of_all(lease, |table| table.enter(lock, owner, lease, waits)).await;
+        let ours: Vec<(u32, Option<u64>)> = answers
+            .iter()
+            .filter_map(|answer| match answer {
+                Ok(Entered::Ours { count, token }) => Some((*count, *token)),
+                _ => None,
+            })
+            .collect();
+        if ours.len() >= self.majority() && self.is_valid(since, lease) {
+            return Ok(self.agreed(&ours));
+        }
+        // Only where we know that we entered: one that did not answer may hold an earlier entry of ours, and what it
+        // did unseen expires.
+        let entered = self.tables.iter().zip(&answers).filter(|(_, answer)| matches!(answer, Ok(Entered::Ours { .. })));
+        for left in join_all(entered.map(|(table, _)| table.leave(lock, owner, lease))).await {
+            if let Err(error) = left {
+                tracing::debug!(%lock, %owner, error = &error as &dyn std::error::Error, "left to expire");
+            }
+        }
+        let theirs = answers.iter().filter_map(|answer| match answer {
+            Ok(Entered::Theirs { owner, left }) => Some((left, owner)),
+            _ => None,
+        });
+        match theirs.max() {
+            Some((left, holder)) => Ok(Entered::Theirs { owner: holder.clone(), left: *left }),
+            None => {
+                let answered = answers.iter().filter(|answer| answer.is_ok()).count();
+                Err(LockError::Unavailable(Box::new(TooFew { answered, asked: self.tables.len() })))
+            }
+        }
+    }
+
+    async fn leave(&self, lock: &LockName, owner: &Owner, lease: Duration) -> Result<u32> {
+        let left = self.as_holder(lock, owner, lease, |table| table.leave(lock, owner, lease)).await?;
+        Ok(left.into_iter().max().unwrap_or(0))
+    }
+
+    async fn renew(&self, lock: &LockName, owner: &Owner, lease: Duration) -> Result<()> {
+        let since = self.clock.now();
+        self.as_holder(lock, owner, lease, |table| table.renew(lock, owner, lease)).await?;
+        if self.is_valid(since, lease) {
+            Ok(())
+        } else {
+            Err(LockError::NotHeld { lock: lock.clone(), owner: owner.clone() })
+        }
+    }
+
+    async fn stamp(&self, lock: &LockName, owner: &Owner, token: u64, lease: Duration) -> Result<()> {
+        self.as_holder(lock, owner, lease, |table| table.stamp(lock, owner, token, lease)).await.map(|_| ())
+    }
+
+    async fn gives_up(&self, lock: &LockName, owner: &Owner) -> Result<()> {
+        // What does not hear of it forgets the waiter by itself.
+        self.of_all(super::LEASE, |table| table.gives_up(lock, owner)).await;
+        Ok(())
+    }
+
+    async fn break_open(&self, lock: &LockName) -> Result<bool> {
+        let answers = self.of_all(super::LEASE, |table| table.break_open(lock)).await;
+        let answered = answers.iter().filter(|answer| answer.is_ok()).count();
+        if answered < self.majority() {
+            return Err(LockError::Unavailable(Box::new(TooFew { answered, asked: self.tables.len() })));
+        }
+        Ok(answers.into_iter().any(|answer| answer.unwrap_or(false)))
+    }
+
+    fn freed(&self, lock: &LockName) -> BoxFuture<'static, ()> {
+        select_all(self.tables.iter().map(|table| table.freed(lock))).map(|_| ()).boxed()
+    }
+
+    /// As the tables tell it that know most of it: one of them may have been away.
+    async fn held(&self, limit: usize) -> Result<Vec<LockRow>> {
+        let mut rows: Vec<(LockRow, usize)> = Vec::new();
+        for row in self.of_all(super::LEASE, |table| table.held(limit)).await.into_iter().flatten().flatten() {
+            match rows.iter_mut().find(|(known, _)| known.lock == row.lock && known.owner == row.owner) {
+                Some((known, told)) => {
+                    known.left = known.left.min(row.left);
+                    known.waiters = known.waiters.max(row.waiters);
+                    *told += 1;
+                }
+                None => rows.push((row, 1)),
+            }
+        }
+        let mut rows: Vec<LockRow> =
+            rows.into_iter().filter(|(_, told)| *told >= self.majority()).map(|(row, _)| row).collect();
+        rows.sort_by(|a, b| a.lock.cmp(&b.lock));
+        rows.truncate(limit);
+        Ok(rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::Quorum;
+    use crate::LocalLocks;
+    use crate::conformance::tokio_clock;
+    use crate::locks::{Entered, LockName, LockTable, Owner};
+
+    const LEASE: Duration = Duration::from_secs(10);
+
+    fn three() -> (Vec<Arc<LocalLocks>>, Quorum) {
+        let clock = tokio_clock();
+        let tables: Vec<Arc<LocalLocks>> = (0..3).map(|_| Arc::new(LocalLocks::new(clock.clone()))).collect();
+        let quorum = Quorum::new(tables.iter().map(|table| table.clone() as _).collect(), clock);
+        (tables, quorum.expect("three is odd"))
+    }
+
+    #[test]
+    fn an_even_number_of_tables_is_refused() {
+        let clock =
+            tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(async { tokio_clock() });
+        for (tables, accepted) in [(1, false), (2, false), (3, true), (4, false), (5, true)] {
+            let tables = (0..tables).map(|_| Arc::new(LocalLocks::new(clock.clone())) as _).collect();
+            assert_eq!(Quorum::new(tables, clock.clone()).is_ok(), accepted);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_one_table_remembers_of_an_earlier_holding_is_outvoted() {
+        let (tables, quorum) = three();
+        let (lock, one) = (LockName::new("a").expect("a good name"), Owner("one".into()));
+        tables[0].enter(&lock, &one, LEASE, None).await.expect("free");
+        tables[0].stamp(&lock, &one, 5, LEASE).await.expect("its own");
+        let entered = quorum.enter(&lock, &one, LEASE, None).await.expect("all answer");
+        assert_eq!(entered, Entered::Ours { count: 1, token: None }, "5 may be less than what was given out since");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_lock_that_a_minority_gave_is_left_there_again() {
+        let (tables, quorum) = three();
+        let (lock, one, two) = (LockName::new("a").expect("a good name"), Owner("one".into()), Owner("two".into()));
+        for table in &tables[1..] {
+            table.enter(&lock, &one, LEASE, None).await.expect("free");
+        }
+        let entered = quorum.enter(&lock, &two, LEASE, None).await.expect("all answer");
+        assert!(matches!(entered, Entered::Theirs { .. }), "{entered:?}");
+        let free = tables[0].enter(&lock, &one, LEASE, None).await.expect("free again");
+        assert_eq!(free, Entered::Ours { count: 1, token: None });
+    }
+}
