@@ -82,7 +82,7 @@ fn named(field: &str, first: i64, last: i64) -> BTreeSet<i64> {
     numbers
 }
 
-struct Plain {
+pub(super) struct Plain {
     minutes: BTreeSet<i64>,
     hours: BTreeSet<i64>,
     days: BTreeSet<i64>,
@@ -92,7 +92,7 @@ struct Plain {
 }
 
 impl Plain {
-    fn new(minutes: &str, hours: &str, days: &str, weekdays: &str) -> Plain {
+    pub(super) fn new(minutes: &str, hours: &str, days: &str, weekdays: &str) -> Plain {
         Plain {
             minutes: named(minutes, 0, 59),
             hours: named(hours, 0, 23),
@@ -111,7 +111,7 @@ impl Plain {
     }
 
     /// All instants from `from`, minute by minute, for `days` days.
-    fn instants(
+    pub(super) fn instants(
         &self,
         zone: &TimeZone,
         from: jiff::Timestamp,

@@ -4,11 +4,14 @@ mod against_others;
 mod clock_changes;
 mod cron;
 mod document;
+mod every_change;
+mod fuzz;
 mod quartz;
 mod ranges;
 mod repeat;
 mod reschedule;
 mod timing;
+mod vectors;
 
 use super::*;
 
