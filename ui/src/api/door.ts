@@ -17,9 +17,11 @@ export class Refusal extends Error {
   readonly said: Bilingual;
   readonly hint: Bilingual | null;
   readonly field: string | null;
+  readonly fault: Fault;
 
   constructor(fault: Fault) {
     super(fault.message.en);
+    this.fault = fault;
     this.name = "Refusal";
     this.code = fault.code;
     this.said = fault.message;

@@ -315,7 +315,11 @@ export type Fault = { code: string, message: Words, hint: Words | null,
 /**
  * The input that it is about, as a path into what was sent: `schedule.expression`.
  */
-field: string | null, };
+field: string | null,
+/**
+ * The characters of that input that are meant, from and up to; the whole of it where absent.
+ */
+span?: [number, number], };
 
 /**
  * The period after the last instance became final, however it ended.

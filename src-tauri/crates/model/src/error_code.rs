@@ -289,7 +289,7 @@ impl Code {
     /// Starts a refusal: `Code::JobNotFound.fault().with("job", name)`.
     pub fn fault(self) -> Fault {
         let hint = self.hint();
-        Fault { code: self.as_str().to_owned(), message: self.message(), hint: Some(hint), field: None }
+        Fault { code: self.as_str().to_owned(), message: self.message(), hint: Some(hint), field: None, span: None }
     }
 }
 
@@ -308,6 +308,10 @@ pub struct Fault {
     pub hint: Option<Words>,
     /// The input that it is about, as a path into what was sent: `schedule.expression`.
     pub field: Option<String>,
+    /// The characters of that input that are meant, from and up to; the whole of it where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub span: Option<(u32, u32)>,
 }
 
 impl Fault {

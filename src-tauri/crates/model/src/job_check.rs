@@ -136,7 +136,7 @@ pub fn check(spec: &JobSpec, almanac: &Almanac, saved_at: Timestamp) -> Vec<Faul
 
 /// A schedule's refusal under its code, beside the field of the job that it is about.
 pub fn schedule_fault(error: &ScheduleError) -> Fault {
-    let fault = match error {
+    let mut fault = match error {
         ScheduleError::Field { .. } | ScheduleError::WhichDialect { .. } => {
             Code::ScheduleInvalid.fault().with_words("reason", &error.words())
         }
@@ -154,6 +154,8 @@ pub fn schedule_fault(error: &ScheduleError) -> Fault {
             fault
         }
     };
+    let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    fault.span = error.span().map(|(from, until)| (place(from), place(until)));
     match error.at() {
         "schedule" => fault.at("schedule"),
         field if field.starts_with("effective") => fault.at(field),
