@@ -167,6 +167,75 @@ const SHOTS: Shot[] = [
     act: async (page) => page.getByRole("radio", { name: /^(Repeat|重复)$/ }).click({ force: true }),
   },
   {
+    name: "form-month",
+    path: "/jobs/new",
+    act: async (page) => {
+      await page.getByRole("radio", { name: /^(Repeat|重复)$/ }).click({ force: true });
+      await page.getByRole("radio", { name: /^(month|个月)$/ }).click({ force: true });
+      for (const day of ["3", "5", "23"]) await page.getByRole("button", { name: day, exact: true }).click();
+      await page.getByRole("button", { name: /^(last|最后一天)$/ }).click();
+      await page.waitForTimeout(300);
+    },
+  },
+  {
+    name: "form-cron-wrong",
+    path: "/jobs/new",
+    script: (s) => {
+      s.answers.check_job = () => ({
+        faults: [
+          {
+            code: "k_sc_ec_000010",
+            message: { en: "75 is not an hour: 0 to 23", zh: "75 不是有效的小时，应为 0 至 23" },
+            hint: null,
+            field: "schedule.expression",
+            span: [4, 6],
+          },
+        ],
+        preview: null,
+      });
+    },
+    act: async (page) => {
+      await page.getByLabel(/^(Cron expression|Cron 表达式)/).fill("0 2,75 * * *");
+      await page.waitForTimeout(500);
+    },
+  },
+  {
+    name: "form-cron-six",
+    path: "/jobs/new",
+    act: async (page) => {
+      await page.getByLabel(/^(Cron expression|Cron 表达式)/).fill("0 0 2 * * 1");
+      await page.waitForTimeout(500);
+    },
+  },
+  {
+    name: "form-after",
+    path: "/jobs/new",
+    act: async (page) => {
+      await page.getByRole("radio", { name: /^(After others|在其他任务之后)$/ }).click({ force: true });
+      const box = page.getByRole("combobox", { name: /^(After these jobs|在这些任务之后)/ });
+      for (const name of ["nightly-report", "sync-orders"]) {
+        await box.fill(name);
+        await page.getByRole("option", { name }).click();
+      }
+      await page.keyboard.press("Tab");
+      await page.waitForTimeout(300);
+    },
+  },
+  {
+    name: "form-policies",
+    path: "/jobs/new",
+    act: async (page) => {
+      await page
+        .getByRole("button", { name: /^(Change this run|更改此次运行)$/ })
+        .nth(1)
+        .click({ force: true });
+      await page.getByRole("menuitem", { name: /^(Move this run|移动此次运行)$/ }).click();
+      await page.getByRole("button", { name: /^(Add a run|添加一次运行)$/ }).click();
+      await page.getByRole("group", { name: /^(Single runs|单次调整)$/ }).scrollIntoViewIfNeeded();
+      await page.waitForTimeout(300);
+    },
+  },
+  {
     name: "form-interval",
     path: "/jobs/new",
     act: async (page) => page.getByRole("radio", { name: /^(Interval|间隔)$/ }).click({ force: true }),

@@ -8,7 +8,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { call } from "./door";
-import type { JobDetail, JobPage, JobRow, ListJobs } from "./types";
+import type { JobDetail, JobPage, JobRow, JobSpec, ListJobs, PreviewSpec } from "./types";
 
 /** The first few jobs whose name, tag or tenant has this; for the palette. */
 export const findJobsQuery = (text: string) =>
@@ -33,6 +33,20 @@ export const jobQuery = (job: string) =>
     queryKey: ["jobs", "one", job],
     queryFn: () => call("get_job", { job }),
     meta: { topics: ["instances"], paceMs: 500 },
+  });
+
+/** The next runs of a job as a document has it, from now on. */
+export const previewQuery = (spec: JobSpec) =>
+  queryOptions({
+    queryKey: ["preview", spec],
+    queryFn: () => {
+      const { schedule, exceptions, effectiveUntil, spreadSeconds } = spec;
+      return call("preview", {
+        spec: { schedule, exceptions, effectiveUntil, spreadSeconds } as PreviewSpec,
+        count: 20,
+      });
+    },
+    staleTime: 60_000,
   });
 
 function useJobsChange<T, R>(change: (input: T) => Promise<R>) {

@@ -16,9 +16,12 @@ import { withParameter } from "@/lib/schemaForm";
 import { useLang, useSaid, useWords } from "@/lib/words";
 import { Button, Dialog, Notice, NumberField, Select, Skeleton, SkeletonRows, TextField, toast } from "@/primitives";
 import { type Draft, DraftError, emptyDraft, fromSpec, type SetDraft, toSpec } from "./draft";
+import { RunMenu } from "./RunMenu";
 import { RunsPreview } from "./RunsPreview";
 import { editJobRoute, newJobRoute } from "./route";
 import { ScheduleFields } from "./ScheduleFields";
+import { TimePolicies } from "./TimePolicies";
+import { timeWords } from "./timeWords";
 import { jobWords } from "./words";
 
 export function NewJobView() {
@@ -100,6 +103,7 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
   // the one these hands have seen.
   const [{ first, version }] = useState(begun);
   const w = useWords(jobWords).form;
+  const t = useWords(timeWords);
   const lanes = useWords(stateWords).lane;
   const said = useSaid();
   const lang = useLang();
@@ -154,7 +158,7 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
   const seen = (field: string) => tried || [...touched].some((each) => field === each || field.startsWith(`${each}.`));
   const error = (field: string): string | null => {
     if (!seen(field)) return null;
-    if (check.data?.wall === field) return w.notWall;
+    if (check.data?.wall === field) return field === "schedule.repeatDays" ? t.repeat.notDays : w.notWall;
     const fault = faults.find((each) => each.field === field || each.field?.startsWith(`${field}.`));
     return fault ? said(fault.message) : null;
   };
@@ -186,8 +190,7 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
           void navigate({ to: "/jobs/$job", params: { job: done.jobs[0] ?? job ?? "" } });
         },
         onError: (cause) => {
-          if (cause instanceof Refusal)
-            setRefusal({ code: cause.code, message: cause.said, hint: cause.hint, field: cause.field });
+          if (cause instanceof Refusal) setRefusal(cause.fault);
         },
       },
     );
@@ -274,7 +277,14 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
             </div>
           </Part>
           <Part title={w.when}>
-            <ScheduleFields draft={draft} set={set} error={error} zones={node.zones} />
+            <ScheduleFields
+              draft={draft}
+              set={set}
+              error={error}
+              zones={node.zones}
+              faults={faults}
+              self={job ? first.name : null}
+            />
           </Part>
           <Part title={w.work}>
             <Select
@@ -320,6 +330,9 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
               error={(key) => error(`parameters.${key}`)}
             />
           </Part>
+          <Part title={t.policies}>
+            <TimePolicies draft={draft} set={set} error={error} zones={node.zones} />
+          </Part>
           <Part title={w.policies}>
             <div className="grid grid-cols-2 gap-x-4 gap-y-1">
               <Select
@@ -330,26 +343,6 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
                 options={(["immediate", "high", "normal", "low"] as const).map((value) => ({
                   value,
                   label: lanes[value],
-                }))}
-              />
-              <Select
-                label={w.overlapRuns}
-                value={draft.overlap}
-                onChange={(overlap) => set({ overlap })}
-                error={error("overlap")}
-                options={(["queue", "skip", "allow", "replace"] as const).map((value) => ({
-                  value,
-                  label: w.overlapRunsKinds[value],
-                }))}
-              />
-              <Select
-                label={w.misfire}
-                value={draft.misfire}
-                onChange={(misfire) => set({ misfire })}
-                error={error("misfire.policy")}
-                options={(["fireOnce", "catchUp", "skip"] as const).map((value) => ({
-                  value,
-                  label: w.misfires[value],
                 }))}
               />
               <NumberField
@@ -392,14 +385,6 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
                   options={(["note", "kill"] as const).map((value) => ({ value, label: w.overruns[value] }))}
                 />
                 <NumberField
-                  label={w.grace}
-                  unit="s"
-                  min={0}
-                  value={draft.graceSeconds}
-                  onChange={(graceSeconds) => set({ graceSeconds })}
-                  error={error("misfire.graceSeconds")}
-                />
-                <NumberField
                   label={w.retryBase}
                   unit="s"
                   min={0}
@@ -424,15 +409,6 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
                   value={draft.retryTimes}
                   onChange={(retryTimes) => set({ retryTimes })}
                   error={error("retry.multiplier")}
-                />
-                <NumberField
-                  label={w.spread}
-                  hint={w.spreadHint}
-                  unit="s"
-                  min={0}
-                  value={draft.spreadSeconds}
-                  onChange={(spreadSeconds) => set({ spreadSeconds })}
-                  error={error("spreadSeconds")}
                 />
                 <TextField
                   label={w.tenant}
@@ -465,7 +441,8 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
                   <RunsPreview
                     preview={data.preview}
                     old={check.isPlaceholderData}
-                    none={w.previewManual}
+                    none={draft.kind === "after" ? t.after.previewNone : w.previewManual}
+                    change={(row) => <RunMenu row={row} draft={draft} set={set} />}
                     offer={
                       namedDay && (
                         <Button size="sm" onPress={() => set({ repeat: { ...draft.repeat, start: namedDay } })}>
@@ -535,6 +512,15 @@ const HOMES = [
   "schedule.repeatDays",
   "schedule.everySeconds",
   "schedule.at",
+  "schedule.jobs",
+  "schedule.on",
+  "schedule.need",
+  "calendar",
+  "onNonWorkday",
+  "exceptions",
+  "effectiveFrom",
+  "effectiveUntil",
+  "supersede",
   "processor",
   "executorGroup",
   "parameters",
@@ -552,9 +538,10 @@ const HOMES = [
 
 /** Which part of the document a part of the draft becomes. */
 function touches(part: string): string {
-  if (["kind", "zone", "cron", "repeat", "interval", "once", "dstGap", "dstOverlap"].includes(part)) return "schedule";
+  if (["kind", "zone", "cron", "repeat", "interval", "once", "after", "dstGap", "dstOverlap"].includes(part))
+    return "schedule";
   if (part.startsWith("retr")) return "retry";
-  if (part === "graceSeconds") return "misfire";
+  if (part === "graceSeconds" || part === "catchUpMost") return "misfire";
   return part;
 }
 

@@ -2,33 +2,19 @@
 // every version it ever had, to compare and to restore.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { Copy, FileDown, History, MoreHorizontal, Pause, Pencil, Play, Trash2 } from "lucide-react";
-import { type ReactNode, useMemo, useState } from "react";
-import { jobQuery, useRestoreVersion } from "@/api/jobs";
-import type { JobDetail, VersionRow } from "@/api/types";
+import { Copy, FileDown, MoreHorizontal, Pause, Pencil, Play, Trash2 } from "lucide-react";
+import { jobQuery } from "@/api/jobs";
+import type { JobDetail } from "@/api/types";
 import { Answer, InstanceStateBadge, OutcomeStrip, stateWords, View } from "@/components";
-import { cx } from "@/lib/cx";
 import { useHotkey } from "@/lib/hotkeys";
 import { figure, useSaid, useWords } from "@/lib/words";
-import {
-  Button,
-  Clip,
-  CodeBlock,
-  Dialog,
-  EmptyState,
-  Facts,
-  IconButton,
-  Menu,
-  SkeletonRows,
-  Tabs,
-  Tag,
-  toast,
-} from "@/primitives";
-import { differences } from "./differences";
+import { Button, Clip, CodeBlock, Facts, IconButton, Menu, SkeletonRows, Tabs, Tag } from "@/primitives";
+import { Box } from "./Box";
 import { outcomesOf } from "./outcomes";
 import { RunsPreview } from "./RunsPreview";
 import { jobRoute } from "./route";
 import { useJobActions } from "./useJobActions";
+import { Versions } from "./Versions";
 import { jobWords } from "./words";
 
 export function JobView() {
@@ -138,28 +124,6 @@ export function JobView() {
   );
 }
 
-function Box({
-  title,
-  note,
-  children,
-  className,
-}: {
-  title: string;
-  note?: ReactNode;
-  children: ReactNode;
-  className?: string;
-}) {
-  return (
-    <section className={cx("panel min-w-0 px-4 pt-2.5 pb-3", className)}>
-      <header className="mb-1.5 flex min-h-7 items-center gap-2">
-        <h2 className="font-semibold">{title}</h2>
-        {note}
-      </header>
-      {children}
-    </section>
-  );
-}
-
 function Overview({ detail }: { detail: JobDetail }) {
   const w = useWords(jobWords);
   const d = w.detail;
@@ -258,128 +222,6 @@ function Overview({ detail }: { detail: JobDetail }) {
         </div>
       </div>
     </div>
-  );
-}
-
-function Versions({ detail }: { detail: JobDetail }) {
-  const w = useWords(jobWords);
-  const d = w.detail;
-  const said = useSaid();
-  const restore = useRestoreVersion();
-  const current = detail.versions.find((each) => each.version === detail.row.version);
-  const [picked, setPicked] = useState<number | null>(null);
-  const [asking, setAsking] = useState<VersionRow | null>(null);
-  const shown =
-    detail.versions.find((each) => each.version === picked) ??
-    detail.versions.find((each) => each !== current) ??
-    current;
-  const rows = useMemo(() => (shown ? differences(detail.spec, shown.spec) : []), [detail.spec, shown]);
-  if (!shown) return <EmptyState icon={<History />} title={d.versions} />;
-  return (
-    <div className="grid grid-cols-[minmax(220px,300px)_1fr] items-start gap-3">
-      <ul className="panel overflow-hidden">
-        {detail.versions.map((each) => (
-          <li key={each.version} className="border-line border-b last:border-b-0">
-            <button
-              type="button"
-              aria-pressed={each === shown}
-              onClick={() => setPicked(each.version)}
-              className={cx("block w-full px-3.5 py-2 text-left", each === shown ? "bg-picked" : "hover:bg-hover")}
-            >
-              <span className="flex items-center gap-2">
-                <span className="font-medium">{d.version(each.version)}</span>
-                {each === current && <Tag tone="ok">{d.current}</Tag>}
-              </span>
-              <span className="block text-ink-3 text-xs">{d.savedBy(each.saved_by, each.saved_at.text)}</span>
-              <Clip className="text-ink-2 text-xs">{said(each.words)}</Clip>
-            </button>
-          </li>
-        ))}
-      </ul>
-      <Box
-        title={d.version(shown.version)}
-        note={
-          <>
-            <span className="text-ink-3 text-xs">{d.compare}</span>
-            <span className="ml-auto">
-              {shown !== current && (
-                <Button size="sm" icon={<History />} onPress={() => setAsking(shown)}>
-                  {d.restore}
-                </Button>
-              )}
-            </span>
-          </>
-        }
-      >
-        {rows.length === 0 ? (
-          <p className="py-2 text-ink-3">{d.same}</p>
-        ) : (
-          <div className="grid grid-cols-[max-content_1fr_1fr] gap-x-4">
-            <span className="eyebrow border-line border-b pb-1">{d.field}</span>
-            <span className="eyebrow border-line border-b pb-1">{d.before}</span>
-            <span className="eyebrow border-line border-b pb-1">{d.after}</span>
-            {rows.map((row) => (
-              <div key={row.path} className="contents">
-                <code className="border-line border-b py-1.5 text-ink-2 text-xs">{row.path}</code>
-                <Side sign="−" text={row.before} tone="bad" />
-                <Side sign="+" text={row.after} tone="ok" />
-              </div>
-            ))}
-          </div>
-        )}
-      </Box>
-      <Dialog
-        open={asking !== null}
-        onClose={() => setAsking(null)}
-        role="alertdialog"
-        title={d.restoreTitle(asking?.version ?? 0)}
-        lead={d.restoreLead}
-        width={440}
-        footer={
-          <>
-            <Button onPress={() => setAsking(null)}>{w.cancel}</Button>
-            <Button
-              autoFocus
-              variant="primary"
-              onPress={() => {
-                if (!asking) return;
-                const back = detail.row.version;
-                restore.mutate(
-                  { job: detail.row.id, version: asking.version, seen_version: detail.row.version },
-                  {
-                    onSuccess: (done) =>
-                      toast({
-                        text: d.restored(asking.version),
-                        undo: () => restore.mutate({ job: detail.row.id, version: back, seen_version: done.version }),
-                      }),
-                  },
-                );
-                setAsking(null);
-              }}
-            >
-              {d.restore}
-            </Button>
-          </>
-        }
-      />
-    </div>
-  );
-}
-
-function Side({ sign, text, tone }: { sign: string; text: string | null; tone: "ok" | "bad" }) {
-  return (
-    <span className="min-w-0 border-line border-b py-1.5">
-      {text !== null && (
-        <code
-          className={cx(
-            "inline-block max-w-full select-text break-words rounded-xs px-1.5 text-xs",
-            tone === "ok" ? "bg-ok-soft text-ok" : "bg-bad-soft text-bad",
-          )}
-        >
-          {sign} {text}
-        </code>
-      )}
-    </span>
   );
 }
 

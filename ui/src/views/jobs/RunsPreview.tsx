@@ -1,7 +1,7 @@
 // What a schedule comes to: its words, and the next runs with the reason wherever one was shifted.
 import { AlertTriangle } from "lucide-react";
 import type { ReactNode } from "react";
-import type { PreviewView } from "@/api/types";
+import type { PreviewRow, PreviewView } from "@/api/types";
 import { useNow } from "@/lib/clock";
 import { cx } from "@/lib/cx";
 import { relative } from "@/lib/relative";
@@ -15,9 +15,11 @@ interface RunsPreviewProps {
   /** What can be done about the warnings. */
   offer?: ReactNode;
   most?: number;
+  /** What can be done with one of them, at its right. */
+  change?: (row: PreviewRow) => ReactNode;
 }
 
-export function RunsPreview({ preview, old = false, none, offer, most = 20 }: RunsPreviewProps) {
+export function RunsPreview({ preview, old = false, none, offer, most = 20, change }: RunsPreviewProps) {
   const said = useSaid();
   const lang = useLang();
   const now = useNow();
@@ -39,12 +41,17 @@ export function RunsPreview({ preview, old = false, none, offer, most = 20 }: Ru
           const newDay = date !== day;
           day = date;
           return (
-            <li key={run.due.ms} className="border-line border-b py-0.5 last:border-b-0">
+            <li key={`${run.due.ms}-${run.planned}`} className="group border-line border-b py-0.5 last:border-b-0">
               <div className="flex min-h-5.5 items-center gap-3 whitespace-nowrap">
                 <span className="w-5 shrink-0 text-right text-2xs text-ink-3">{i + 1}</span>
                 <span className={cx("w-[88px] shrink-0", !newDay && "text-ink-3")}>{date}</span>
                 <span className="flex-1 font-medium">{run.due.text.slice(11, seconds ? 19 : 16)}</span>
                 <span className="shrink-0 text-ink-3 text-xs">{relative(run.due.ms, now, lang)}</span>
+                {change && (
+                  <span className="-mr-2 opacity-0 focus-within:opacity-100 group-hover:opacity-100">
+                    {change(run)}
+                  </span>
+                )}
               </div>
               {run.reason && <p className="pb-0.5 pl-8 text-warn text-xs">{said(run.reason)}</p>}
             </li>

@@ -1,6 +1,7 @@
 import { QueryClient } from "@tanstack/react-query";
 import { expect, test, vi } from "vitest";
-import { DraftError, emptyDraft, fromSpec, readDays, readWall, toSpec } from "./draft";
+import { DraftError, emptyDraft, fromSpec, readDays, readWall, toSpec, withDay } from "./draft";
+import { withException } from "./Exceptions";
 
 // A node in a zone eight hours ahead that has no clock changes.
 vi.mock("@/api/door", () => ({
@@ -68,7 +69,11 @@ test.each([
 });
 
 test("what the form does not show is carried through untouched", async () => {
-  const exceptions = [{ kind: "skip", planned: 1 }];
+  const exceptions = [
+    { change: "skip", planned: 1_800_000_000_000 },
+    { change: "moveTo", planned: 1_800_086_400_000, at: 1_800_090_000_000 },
+    { change: "added", at: 1_800_050_000_000 },
+  ];
   const spec = await back({
     name: "a-job",
     processor: "shell",
@@ -76,12 +81,36 @@ test("what the form does not show is carried through untouched", async () => {
     exceptions,
     readyTimeoutSeconds: 5,
     misfire: { policy: "catchUp", graceSeconds: 10, max: 7 },
+    supersede: "latest",
+    calendar: "cn",
+    onNonWorkday: "nextWorkday",
+    effectiveFrom: 1_799_000_000_000,
+    effectiveUntil: 1_900_000_000_000,
   });
   expect(spec).toMatchObject({
     exceptions,
     readyTimeoutSeconds: 5,
     misfire: { policy: "catchUp", graceSeconds: 10, max: 7 },
+    supersede: "latest",
+    calendar: "cn",
+    onNonWorkday: "nextWorkday",
+    effectiveFrom: 1_799_000_000_000,
+    effectiveUntil: 1_900_000_000_000,
   });
+});
+
+test("a run that was moved is still called by the time that was planned when it is moved again or left out", () => {
+  const moved = withException(draft(), {
+    change: "moveTo",
+    planned: 1,
+    wall: "2026-12-01T02:00",
+    at: "2026-12-01T05:00",
+  });
+  const again = withException(
+    { ...draft(), exceptions: moved },
+    { change: "skip", planned: 1, wall: "2026-12-01T05:00" },
+  );
+  expect(again).toEqual([{ change: "skip", planned: 1, wall: "2026-12-01T02:00" }]);
 });
 
 test("what is left empty is left out", async () => {
@@ -113,4 +142,23 @@ test.each([
 
 test("days are read as numbers, from the end of the month too", () => {
   expect(readDays("3, 5，-1  23")).toEqual([3, 5, -1, 23]);
+  expect(readDays("")).toEqual([]);
+  expect(readDays("3, last")).toBeNull();
+});
+
+test("a day is turned on in its place in the month, and off again", () => {
+  expect(withDay([3, 23, -1], 5)).toEqual([3, 5, 23, -1]);
+  expect(withDay([3, -1], -2)).toEqual([3, -2, -1]);
+  expect(withDay([3, 5], 3)).toEqual([5]);
+});
+
+test("days that cannot be read are named by their field", async () => {
+  const { repeat } = draft();
+  const bad = {
+    ...draft(),
+    kind: "repeat" as const,
+    repeat: { ...repeat, level: "month" as const, monthDays: "last" },
+  };
+  const error = await toSpec(client, bad).catch((cause: unknown) => cause);
+  expect((error as DraftError).field).toBe("schedule.repeatDays");
 });

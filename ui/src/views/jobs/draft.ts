@@ -1,12 +1,20 @@
 // A job while it is being written: each kind of schedule keeps what was typed for it, so that switching there and back
 // loses nothing, and times stand as the wall clock reads. `toSpec` makes of it what the node understands.
 import type { QueryClient } from "@tanstack/react-query";
-import type { Lane, Schedule } from "@/api/types";
+import type { AfterNeed, AfterOutcome, Exception, Lane, Schedule } from "@/api/types";
 import { instantOf, wallAt } from "@/api/walltime";
 
-export type Kind = "cron" | "repeat" | "interval" | "once" | "manual";
+export type Kind = "repeat" | "cron" | "interval" | "once" | "after" | "manual";
 export type Level = "hour" | "day" | "week" | "month" | "year" | "workday";
 export type Unit = "s" | "min" | "h" | "d";
+
+/** One occurrence changed by hand; times that are typed stand as the wall clock reads. */
+export type ExceptionDraft =
+  | { change: "skip"; planned: number; wall: string }
+  | { change: "moveTo"; planned: number; wall: string; at: string }
+  | { change: "added"; at: string };
+
+export type OnNonWorkday = "run" | "skip" | "nextWorkday" | "previousWorkday";
 
 const UNIT_SECONDS: Record<Unit, number> = { s: 1, min: 60, h: 3_600, d: 86_400 };
 
@@ -31,13 +39,25 @@ export interface Draft {
   };
   interval: { kind: "fixedRate" | "fixedDelay"; every: number | null; unit: Unit; starts: "now" | "at"; start: string };
   once: { at: string };
+  after: { jobs: string[]; on: AfterOutcome; need: AfterNeed };
+  calendar: string | null;
+  onNonWorkday: OnNonWorkday;
+  exceptions: ExceptionDraft[];
+  /** Empty: from the moment it is saved. */
+  effectiveFrom: string;
+  /** Empty: for ever. */
+  effectiveUntil: string;
   processor: string;
   group: string;
   parameters: Record<string, unknown>;
   priority: Lane;
-  misfire: "fireOnce" | "catchUp" | "skip";
+  misfire: "fireOnce" | "catchUp" | "skip" | "ask";
   graceSeconds: number | null;
+  /** The most missed firings that are made up for. */
+  catchUpMost: number | null;
   overlap: "queue" | "skip" | "allow" | "replace";
+  /** Of those that wait, the newest stays. */
+  supersede: boolean;
   spreadSeconds: number | null;
   timeoutSeconds: number | null;
   overrun: "note" | "kill";
@@ -80,13 +100,21 @@ export function emptyDraft(zone: string, soon: string): Draft {
     },
     interval: { kind: "fixedRate", every: 15, unit: "min", starts: "now", start: soon },
     once: { at: soon },
+    after: { jobs: [], on: "success", need: "all" },
+    calendar: null,
+    onNonWorkday: "run",
+    exceptions: [],
+    effectiveFrom: "",
+    effectiveUntil: "",
     processor: "shell",
     group: "local",
     parameters: {},
     priority: "normal",
     misfire: "fireOnce",
     graceSeconds: 60,
+    catchUpMost: 100,
     overlap: "queue",
+    supersede: false,
     spreadSeconds: 0,
     timeoutSeconds: null,
     overrun: "note",
@@ -107,8 +135,9 @@ export async function fromSpec(client: QueryClient, spec: Spec, zone: string, so
   const draft = emptyDraft(zone, soon);
   const { name, description, schedule, processor, executorGroup, parameters, priority, misfire, overlap, ...others } =
     spec;
-  const { spreadSeconds, timeoutSeconds, overrun, retry, tenant, owner, tags, apiVersion: _, ...rest } = others;
-  const late = misfire as { policy: Draft["misfire"]; graceSeconds: number } | undefined;
+  const { spreadSeconds, timeoutSeconds, overrun, retry, tenant, owner, tags, apiVersion: _, ...more } = others;
+  const { calendar, onNonWorkday, exceptions, effectiveFrom, effectiveUntil, supersede, ...rest } = more;
+  const late = misfire as { policy: Draft["misfire"]; graceSeconds: number; max?: number } | undefined;
   const again = retry as { retries: number; baseSeconds: number; maxSeconds: number; multiplier: number } | undefined;
   Object.assign(draft, {
     name: name ?? "",
@@ -119,7 +148,11 @@ export async function fromSpec(client: QueryClient, spec: Spec, zone: string, so
     priority: priority ?? draft.priority,
     misfire: late?.policy ?? draft.misfire,
     graceSeconds: late?.graceSeconds ?? draft.graceSeconds,
+    catchUpMost: late?.max ?? draft.catchUpMost,
     overlap: overlap ?? draft.overlap,
+    supersede: supersede === "latest",
+    calendar: calendar ?? null,
+    onNonWorkday: onNonWorkday ?? draft.onNonWorkday,
     spreadSeconds: spreadSeconds ?? 0,
     timeoutSeconds: timeoutSeconds ?? null,
     overrun: overrun ?? draft.overrun,
@@ -130,8 +163,7 @@ export async function fromSpec(client: QueryClient, spec: Spec, zone: string, so
     tenant: tenant ?? "",
     owner: owner ?? "",
     tags: Array.isArray(tags) ? tags.join(", ") : "",
-    // The greatest number of missed firings to make up for stays what it was.
-    rest: misfire ? { ...rest, misfire } : rest,
+    rest,
   });
   const s = schedule as Schedule;
   const wall = async (ms: number, at: string) => (await wallAt(client, ms, at)).slice(0, ms % 60_000 === 0 ? 16 : 19);
@@ -178,10 +210,24 @@ export async function fromSpec(client: QueryClient, spec: Spec, zone: string, so
       draft.kind = "once";
       draft.once = { at: await wall(s.at, zone) };
       break;
-    default:
+    case "after":
+      draft.kind = "after";
+      draft.after = { jobs: s.jobs, on: s.on, need: s.need };
+      break;
+    case "manual":
       draft.kind = "manual";
-      // A kind the form has no page for is kept as it is.
-      if (s.kind !== "manual") draft.rest = { ...draft.rest, schedule: s };
+  }
+  const held = async (at: unknown) => (typeof at === "number" ? await wall(at, draft.zone) : "");
+  draft.effectiveFrom = await held(effectiveFrom);
+  draft.effectiveUntil = await held(effectiveUntil);
+  for (const each of (exceptions as Exception[] | undefined) ?? []) {
+    if (each.change === "added") draft.exceptions.push({ change: "added", at: await held(each.at) });
+    else {
+      const { planned } = each;
+      const shown = await held(planned);
+      if (each.change === "skip") draft.exceptions.push({ change: "skip", planned, wall: shown });
+      else draft.exceptions.push({ change: "moveTo", planned, wall: shown, at: await held(each.at) });
+    }
   }
   return draft;
 }
@@ -201,12 +247,21 @@ export async function toSpec(client: QueryClient, draft: Draft): Promise<Spec> {
   const spec: Spec = { ...rest, apiVersion: "campanile/v1", name: draft.name.trim() };
   if (draft.description.trim() !== "") spec.description = draft.description.trim();
   spec.schedule = await scheduleOf(client, draft);
+  if (draft.calendar !== null) spec.calendar = draft.calendar;
+  if (draft.onNonWorkday !== "run") spec.onNonWorkday = draft.onNonWorkday;
+  const exceptions = await exceptionsOf(client, draft);
+  if (exceptions.length > 0) spec.exceptions = exceptions;
+  if (draft.effectiveFrom.trim() !== "")
+    spec.effectiveFrom = await instantIn(client, draft, "effectiveFrom", draft.effectiveFrom);
+  if (draft.effectiveUntil.trim() !== "")
+    spec.effectiveUntil = await instantIn(client, draft, "effectiveUntil", draft.effectiveUntil);
   spec.misfire = {
-    ...(rest.misfire as object | undefined),
     policy: draft.misfire,
     graceSeconds: draft.graceSeconds ?? 60,
+    max: draft.catchUpMost ?? 100,
   };
   spec.overlap = draft.overlap;
+  if (draft.overlap === "queue" && draft.supersede) spec.supersede = "latest";
   spec.spreadSeconds = draft.spreadSeconds ?? 0;
   spec.executorGroup = draft.group;
   spec.processor = draft.processor;
@@ -230,13 +285,26 @@ export async function toSpec(client: QueryClient, draft: Draft): Promise<Spec> {
   return spec;
 }
 
+async function instantIn(client: QueryClient, draft: Draft, field: string, local: string): Promise<number> {
+  const time = readWall(local);
+  if (time === null) throw new DraftError(field);
+  return instantOf(client, time, draft.zone);
+}
+
+async function exceptionsOf(client: QueryClient, draft: Draft): Promise<Exception[]> {
+  const out: Exception[] = [];
+  for (const [i, each] of draft.exceptions.entries()) {
+    const at = async (local: string) => instantIn(client, draft, `exceptions.${i}.at`, local);
+    if (each.change === "skip") out.push({ change: "skip", planned: each.planned });
+    else if (each.change === "moveTo") out.push({ change: "moveTo", planned: each.planned, at: await at(each.at) });
+    else out.push({ change: "added", at: await at(each.at) });
+  }
+  return out;
+}
+
 async function scheduleOf(client: QueryClient, draft: Draft): Promise<Record<string, unknown>> {
   const clocks = { timeZone: draft.zone, dstGap: draft.dstGap, dstOverlap: draft.dstOverlap };
-  const instant = async (field: string, local: string) => {
-    const time = readWall(local);
-    if (time === null) throw new DraftError(field);
-    return instantOf(client, time, draft.zone);
-  };
+  const instant = (field: string, local: string) => instantIn(client, draft, field, local);
   switch (draft.kind) {
     case "cron": {
       const { expression, dialect } = draft.cron;
@@ -246,6 +314,7 @@ async function scheduleOf(client: QueryClient, draft: Draft): Promise<Record<str
       const { level, interval, weekdays, monthDays, ends, endsOn, count, start } = draft.repeat;
       const days =
         level === "week" ? [...weekdays].sort((a, b) => a - b) : level === "month" ? readDays(monthDays) : [];
+      if (days === null) throw new DraftError("schedule.repeatDays");
       return {
         kind: "repeat",
         startTime: await instant("schedule.startTime", start),
@@ -267,8 +336,10 @@ async function scheduleOf(client: QueryClient, draft: Draft): Promise<Record<str
     }
     case "once":
       return { kind: "once", at: await instant("schedule.at", draft.once.at) };
+    case "after":
+      return { kind: "after", ...draft.after };
     case "manual":
-      return (draft.rest.schedule as Record<string, unknown> | undefined) ?? { kind: "manual" };
+      return { kind: "manual" };
   }
 }
 
@@ -284,11 +355,19 @@ export function readWall(text: string): string | null {
   return Number.isNaN(back.getTime()) || !back.toISOString().startsWith(read) ? null : read;
 }
 
-/** '3, 5, -1' as numbers; what is not one is left as NaN for the node to name. */
-export function readDays(text: string): number[] {
-  return text
+/** '3, 5, -1' as numbers; null where one of them is none. */
+export function readDays(text: string): number[] | null {
+  const days = text
     .split(/[,，\s]+/)
     .filter((part) => part !== "")
-    .map(Number)
-    .filter((day) => !Number.isNaN(day));
+    .map(Number);
+  return days.every(Number.isInteger) ? days : null;
+}
+
+/** The same days with one more, or one less, in the order of the month. */
+export function withDay(days: readonly number[], day: number): number[] {
+  const next = days.includes(day) ? days.filter((each) => each !== day) : [...days, day];
+  // Those counted from the end come last.
+  const place = (each: number) => (each > 0 ? each : 100 + each);
+  return next.sort((a, b) => place(a) - place(b));
 }

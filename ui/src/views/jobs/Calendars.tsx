@@ -1,0 +1,5 @@
+import type { PartProps } from "./fields";
+
+export function Calendars(_: PartProps) {
+  return null;
+}

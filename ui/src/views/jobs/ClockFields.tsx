@@ -1,0 +1,51 @@
+// What becomes of a time that the clocks skip or show twice. Asked only where it can matter: in a zone whose clocks change,
+// for a schedule of fixed times.
+import { useQuery } from "@tanstack/react-query";
+import { clockChangesQuery } from "@/api/clocks";
+import { useWords } from "@/lib/words";
+import { Select } from "@/primitives";
+import type { Draft } from "./draft";
+import { optionsOf, type PartProps } from "./fields";
+import { timeWords } from "./timeWords";
+import { jobWords } from "./words";
+
+/** A cron that steps through every hour or minute fires at each real instant; so does a repetition of hours. */
+export function clocksMatter(draft: Draft): boolean {
+  if (draft.kind === "repeat") return draft.repeat.level !== "hour";
+  if (draft.kind !== "cron") return false;
+  const fields = draft.cron.expression.trim().split(/\s+/);
+  if (fields.length < 5) return true;
+  const [minute, hour] = fields.length === 5 ? fields : fields.slice(1);
+  return !minute?.startsWith("*") && !hour?.startsWith("*");
+}
+
+export function ClockFields({ draft, set, error }: PartProps) {
+  const w = useWords(jobWords).form;
+  const t = useWords(timeWords).clocks;
+  const changes = useQuery(clockChangesQuery(draft.zone));
+  if (!clocksMatter(draft)) return null;
+  const usual = draft.dstGap === "shift" && draft.dstOverlap === "first";
+  const dates = changes.data ?? [];
+  if (changes.data && dates.length === 0 && usual)
+    return <p className="col-span-2 min-h-4.5 text-ink-3 text-xs">{t.none(draft.zone)}</p>;
+  return (
+    <fieldset className="col-span-2 grid min-w-0 grid-cols-2 gap-x-4">
+      <legend className="sr-only">{t.title}</legend>
+      <Select
+        label={w.gap}
+        value={draft.dstGap}
+        onChange={(dstGap) => set({ dstGap })}
+        error={error("schedule.dstGap")}
+        hint={dates.length > 0 ? t.next(draft.zone, dates.join(", ")) : ""}
+        options={optionsOf(w.gaps)}
+      />
+      <Select
+        label={w.overlapTime}
+        value={draft.dstOverlap}
+        onChange={(dstOverlap) => set({ dstOverlap })}
+        error={error("schedule.dstOverlap")}
+        options={optionsOf(w.overlaps)}
+      />
+    </fieldset>
+  );
+}
