@@ -152,16 +152,16 @@ function dateOf(ms: number) {
   return new Date(ms + OFFSET).toISOString().slice(0, 10);
 }
 
-function week(now: number, monday: string | null, text: string | null) {
+function week(now: number, monday: string | null, text: string | null, count = 7) {
   const local = now + OFFSET;
   const thisMonday = Math.floor(local / DAY) * DAY - ((new Date(local).getUTCDay() + 6) % 7) * DAY - OFFSET;
   const start = monday ? Date.parse(`${monday}T00:00:00Z`) - OFFSET : thisMonday;
-  const days = Array.from({ length: 7 }, (_, i) => {
+  const days = Array.from({ length: count }, (_, i) => {
     const at = start + i * DAY;
     const date = dateOf(at);
     return {
       date,
-      weekday: i + 1,
+      weekday: (i % 7) + 1,
       start: at,
       end: at + DAY,
       today: now >= at && now < at + DAY,
@@ -177,7 +177,7 @@ function week(now: number, monday: string | null, text: string | null) {
           : each.minutes.map((minute) => {
               const planned = day.start + minute * MIN;
               const past = planned < now;
-              const letter = each.ends?.[each.on ? each.on.indexOf(day.weekday) : i] ?? "s";
+              const letter = each.ends?.[each.on ? each.on.indexOf(day.weekday) : i % 7] ?? "s";
               const moved = each.job === 16 && i === 5 && minute > 1200;
               return {
                 job: `job-${each.job}`,
@@ -214,17 +214,19 @@ function week(now: number, monday: string | null, text: string | null) {
     to = 1440,
     on = 7,
   ) =>
-    days.slice(0, on).map((_, day) => ({
-      job: `job-${job}`,
-      name,
-      version: 1,
-      day,
-      from_minute: from,
-      to_minute: to,
-      count,
-      hue,
-      words: { en, zh },
-    }));
+    days
+      .flatMap((each, day) => (each.weekday <= on ? [day] : []))
+      .map((day) => ({
+        job: `job-${job}`,
+        name,
+        version: 1,
+        day,
+        from_minute: from,
+        to_minute: to,
+        count,
+        hue,
+        words: { en, zh },
+      }));
   const bands = [
     ...band(1, "heartbeat", "Every 15 s", "每 15 秒", 5_760, 2),
     ...band(2, "sync-orders", "Every 5 minutes", "每 5 分钟", 288, 6),
@@ -249,7 +251,45 @@ function week(now: number, monday: string | null, text: string | null) {
       return own * 6 + often;
     }),
   );
-  return { now, zone: "Asia/Shanghai", days, entries, bands, load };
+  return wired({ now, zone: "Asia/Shanghai", days, entries, bands, load });
+}
+
+interface Told {
+  job: string;
+  name: string;
+  words: { en: string; zh: string };
+  hue: number;
+}
+
+/** As the node sends it: each job's words once, and each note once. */
+function wired<
+  E extends Told & { reason: unknown; can_move: { ok: boolean; why: unknown } },
+  B extends Told,
+  V extends { entries: E[]; bands: B[] },
+>(view: V) {
+  const jobs: { id: string; name: string; words: unknown; hue: number }[] = [];
+  const notes: unknown[] = [];
+  const of = ({ job, name, words, hue }: Told) => {
+    const at = jobs.findIndex((each) => each.id === job);
+    return at < 0 ? jobs.push({ id: job, name, words, hue }) - 1 : at;
+  };
+  const note = (text: unknown) => (text ? notes.push(text) - 1 : null);
+  const bare = <T extends Told>({ name: _, words: __, hue: ___, ...rest }: T) => rest;
+  return {
+    ...view,
+    jobs,
+    notes,
+    entries: view.entries.map((entry) => {
+      const { can_move, ...rest } = entry;
+      return {
+        ...bare(rest),
+        job: of(entry),
+        reason: note(entry.reason),
+        fixed: can_move.ok ? null : note(can_move.why),
+      };
+    }),
+    bands: view.bands.map((band) => ({ ...bare(band), job: of(band) })),
+  };
 }
 
 function reschedule(input: { job: string; planned: number; to_local?: string }) {
@@ -479,8 +519,8 @@ function logOf(now: number, input: { attempt?: number | null; from?: number | nu
 /** Lets the script answer what the calendar and the runs ask. */
 export function withTime(script: Script): Script {
   Object.assign(script.answers, {
-    calendar: (input: { date?: string | null; text?: string | null }) =>
-      week(script.now, input.date ?? null, input.text ?? null),
+    calendar: (input: { date?: string | null; text?: string | null; days?: number }) =>
+      week(script.now, input.date ?? null, input.text ?? null, input.days ?? 7),
     reschedule: (input: { job: string; planned: number; to_local?: string }) => reschedule(input),
     save_job: () => ({ jobs: ["job-0"], instances: [], changed: 1, version: 3 }),
     restore_version: () => ({ jobs: ["job-0"], instances: [], changed: 1, version: 4 }),
@@ -559,6 +599,40 @@ export const TIME_SHOTS = [
       await page.getByTestId("reschedule-words").waitFor();
       await page.keyboard.press("Enter");
       await page.getByTestId("reschedule-dialog").waitFor({ state: "detached" });
+    },
+  },
+  { name: "calendar-month", path: "/calendar?mode=month" },
+  {
+    name: "calendar-menu",
+    path: "/calendar",
+    act: async (page: Page) => {
+      const at = await take(page, "warm-cache");
+      await page.mouse.click(at.x, at.y, { button: "right" });
+      await page.getByRole("menu").waitFor();
+    },
+  },
+  {
+    name: "calendar-stretch",
+    path: "/calendar?date=2026-11-25",
+    act: async (page: Page) => {
+      const at = await take(page, "settle-payments");
+      await page.mouse.move(at.x, at.y + 8);
+      await page.mouse.down();
+      await page.mouse.move(at.x, at.y + 60, { steps: 4 });
+    },
+  },
+  {
+    name: "calendar-copied",
+    path: "/calendar?date=2026-11-25",
+    act: async (page: Page) => {
+      await page.keyboard.down("Alt");
+      await drag(page, "settle-payments", { x: 0, y: 61 }, true);
+      await page.keyboard.up("Alt");
+      await page
+        .getByTestId("change-dialog")
+        .getByText(/^\d\d:\d\d$/)
+        .first()
+        .waitFor();
     },
   },
   { name: "runs", path: "/runs" },

@@ -20,6 +20,7 @@ async function toNextWeek(page, node) {
   const { days } = await node.ask("calendar", {});
   const wednesday = daysLater(days[0].date, 9);
   await toView(page, "Calendar");
+  await page.getByTestId("calendar-grid").waitFor();
   await page.getByTestId("calendar-next").click();
   await firing(page, "morning-report", wednesday).waitFor();
   return wednesday;

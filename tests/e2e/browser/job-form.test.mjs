@@ -115,7 +115,7 @@ story(
     await page.getByRole("tab", { name: /Versions/ }).click();
     await page.getByText("schedule.expression").waitFor();
     await page.getByText("− 30 4 * * *").or(page.getByText("0 2 * * *")).first().waitFor();
-    await button(page, "Restore").click();
+    await button(page, "Restore version 1").click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Restore" }).click();
     await toast(page, "Version 1 is in force again").waitFor();
     const restored = await node.ask("get_job", { job: id });
@@ -155,7 +155,7 @@ story("a schedule is built from every kind, and the next runs are shown before i
   await page.getByLabel("Cron expression").fill("0 9 * * 1-5");
   await preview.getByText(/09:00/).first().waitFor();
   await choose(page, "Repeat");
-  await choose(page, "weeks");
+  await choose(page, "week");
   await page.getByRole("button", { name: "Tue", exact: true }).click();
   await preview
     .getByText(/Tuesday|Tue/)

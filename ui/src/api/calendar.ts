@@ -64,6 +64,16 @@ export const weekQuery = (monday: string | null, text: string) =>
     refetchInterval: 60_000,
   });
 
+/** The whole weeks of a month. */
+export const monthQuery = (first: string, days: number, text: string) =>
+  queryOptions({
+    queryKey: ["calendar", first, text, days],
+    queryFn: async () => joined(await call("calendar", { date: first, days, text: text === "" ? null : text })),
+    meta: { topics: ["jobs", "instances"], paceMs: 1_000 },
+    placeholderData: keepPreviousData,
+    refetchInterval: 60_000,
+  });
+
 /** Midnight on the wall, less the instant of it, is the offset; on a day on which the clocks change there are two, and neither is told. */
 function tellOffset(day: CalendarDay) {
   const atStart = Date.parse(`${day.date}T00:00:00Z`) - day.start;
@@ -93,6 +103,45 @@ export function useSaveMove() {
         client.invalidateQueries({ queryKey: ["calendar"] }),
       ]),
     meta: { quiet: true },
+  });
+}
+
+/** What a change of a job's own document would come to: its next runs as they are and as they would be. */
+export const changeQuery = (job: string, key: string, change: (spec: JobSpec) => JobSpec | Promise<JobSpec>) =>
+  queryOptions({
+    queryKey: ["change", job, key],
+    queryFn: async () => {
+      const detail = await call("get_job", { job });
+      const spec = await change(detail.spec);
+      const [before, after] = await Promise.all([
+        call("check_job", { spec: detail.spec, job }),
+        call("check_job", { spec, job }),
+      ]);
+      return { detail, spec, before: before.preview, after: after.preview, faults: after.faults };
+    },
+    gcTime: 0,
+    retry: false,
+  });
+
+/** Leaves one run out, and says under which version, so that it can be taken back. */
+export function useSkipRun() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ job, planned }: { job: string; planned: number }) => {
+      const { spec, row } = await call("get_job", { job });
+      const others = (spec.exceptions ?? []).filter((each) => each.change === "added" || each.planned !== planned);
+      const added = (spec.exceptions ?? []).some((each) => each.change === "added" && each.at === planned);
+      const exceptions = added
+        ? others.filter((each) => each.change !== "added" || each.at !== planned)
+        : [...others, { change: "skip" as const, planned }];
+      const done = await call("save_job", { spec: { ...spec, exceptions }, job, seen_version: row.version });
+      return { before: row.version, version: done.version };
+    },
+    onSettled: () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: ["jobs"] }),
+        client.invalidateQueries({ queryKey: ["calendar"] }),
+      ]),
   });
 }
 

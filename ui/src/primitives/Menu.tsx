@@ -7,7 +7,7 @@
 import { type ReactElement, type ReactNode, useRef } from "react";
 import { MenuItem, MenuTrigger, Popover, Menu as RacMenu, Separator, Text } from "react-aria-components";
 import { cx } from "@/lib/cx";
-import { Kbd } from "./Kbd";
+import { keyCaps } from "./Kbd";
 
 export interface MenuAction {
   id: string;
@@ -52,7 +52,13 @@ function Entries({ label, items }: { label: string; items: readonly MenuEntry[] 
                 </Text>
               )}
             </span>
-            {item.kbd && <Kbd keys={item.kbd} />}
+            {item.kbd && (
+              // Drawn and not written: the item's name is its label alone.
+              <span
+                data-keys={keyCaps(item.kbd).join(" ")}
+                className="shrink-0 rounded-xs border border-line bg-sunken px-1 text-2xs text-ink-3 leading-3.5 after:content-[attr(data-keys)]"
+              />
+            )}
           </MenuItem>
         ),
       )}
@@ -95,7 +101,14 @@ export function ContextMenu({ at, onClose, label, items }: ContextMenuProps) {
     <>
       <span ref={anchor} className="pointer-events-none fixed size-0" style={{ left: at.x, top: at.y }} />
       <MenuTrigger isOpen onOpenChange={(open) => !open && onClose()}>
-        <Popover triggerRef={anchor} placement="bottom start" offset={2} className={sheet} data-overlay="">
+        <Popover
+          triggerRef={anchor}
+          placement="bottom start"
+          offset={2}
+          className={sheet}
+          data-overlay=""
+          aria-label={label}
+        >
           <Entries label={label} items={items} />
         </Popover>
       </MenuTrigger>

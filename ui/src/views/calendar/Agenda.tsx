@@ -1,11 +1,12 @@
 // The same firings as a list, day under day: for reading rather than for moving.
 import { useLayoutEffect, useRef } from "react";
-import type { CalendarView } from "@/api/calendar";
+import type { CalendarEntry, CalendarView } from "@/api/calendar";
 import { InstanceStateBadge } from "@/components";
 import { cx } from "@/lib/cx";
 import { useSaid, useWords } from "@/lib/words";
 import { useEntryTitle } from "./Chip";
 import { clock } from "./civil";
+import { DayMarks } from "./DayMarks";
 import { Mark } from "./EntryPopover";
 import { keyOf } from "./moving";
 import type { Opened } from "./WeekGrid";
@@ -15,9 +16,10 @@ import "./hues.css";
 interface AgendaProps {
   week: CalendarView;
   onOpen: (opened: Opened) => void;
+  onMenu: (entry: CalendarEntry, at: { x: number; y: number }) => void;
 }
 
-export function Agenda({ week, onOpen }: AgendaProps) {
+export function Agenda({ week, onOpen, onMenu }: AgendaProps) {
   const w = useWords(calendarWords);
   const said = useSaid();
   const title = useEntryTitle();
@@ -52,6 +54,7 @@ export function Agenda({ week, onOpen }: AgendaProps) {
               {w.longWeekday(day.weekday)}
               <span className="font-normal text-ink-2">{w.dayOf(day.date)}</span>
               {day.today && <span className="rounded-full bg-accent px-2 text-2xs text-on-accent">{w.today}</span>}
+              <DayMarks day={day} />
               {day.clock_change && (
                 <span className="truncate font-normal text-warn text-xs">{said(day.clock_change)}</span>
               )}
@@ -90,6 +93,10 @@ export function Agenda({ week, onOpen }: AgendaProps) {
                 data-hue={entry.hue % 12}
                 title={title(entry)}
                 onClick={(event) => onOpen({ is: "entries", entries: [entry], anchor: event.currentTarget })}
+                onContextMenu={(event) => {
+                  event.preventDefault();
+                  onMenu(entry, { x: event.clientX, y: event.clientY });
+                }}
                 className="flex h-8 w-full items-center gap-3 border-line border-b px-5 text-left outline-none [contain-intrinsic-size:auto_32px] [content-visibility:auto] hover:bg-hover focus-visible:bg-hover"
               >
                 <span className="w-11 shrink-0 text-xs">{clock(entry.minute)}</span>

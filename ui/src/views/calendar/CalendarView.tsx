@@ -1,11 +1,12 @@
 // The calendar: the schedule itself, as something one can take hold of. A week is asked for at a time; the day and the
 // agenda show the same answer in another form. Where one is (date, form, filter) stands in the address.
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { CalendarOff, ChevronLeft, ChevronRight, Search, X } from "lucide-react";
 import { useDeferredValue, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
-import { type CalendarEntry, weekQuery } from "@/api/calendar";
+import { type CalendarEntry, monthQuery, weekQuery } from "@/api/calendar";
 import { getZone, onZone } from "@/api/door";
+import { instantOf } from "@/api/walltime";
 import { Answer, View } from "@/components";
 import { useMinute } from "@/lib/clock";
 import { useHotkey } from "@/lib/hotkeys";
@@ -13,8 +14,12 @@ import { localOffsetMs } from "@/lib/offset";
 import { useWords } from "@/lib/words";
 import { Button, EmptyState, IconButton, Segmented, SkeletonRows, TextField } from "@/primitives";
 import { Agenda } from "./Agenda";
+import { ChangeDialog, type JobChange } from "./ChangeDialog";
 import { addDays, localOf, mondayOf, wallMinute, weekdayOf } from "./civil";
+import { EntryMenu, useSkipEntry } from "./EntryMenu";
 import { EntryPopover } from "./EntryPopover";
+import { MonthGrid } from "./MonthGrid";
+import { monthDays, nextMonth } from "./month";
 import { keyOf, Moving } from "./moving";
 import { RescheduleDialog } from "./RescheduleDialog";
 import type { CalendarSearch, Mode } from "./route";
@@ -36,9 +41,22 @@ export function CalendarView() {
     ask: { job: string; planned: number; to_local: string };
     name: string;
   } | null>(null);
+  const [changing, setChanging] = useState<JobChange | null>(null);
+  const [menu, setMenu] = useState<{ entry: CalendarEntry; at: { x: number; y: number } } | null>(null);
+  const client = useQueryClient();
+  const skip = useSkipEntry();
   const [zoom, setZoom] = useState(2);
   const hourPx = HOUR_PX[zoom] ?? 48;
-  const query = useQuery(weekQuery(date === undefined ? null : mondayOf(date), text));
+  // The present week is asked for in any form: it is where today is known from.
+  const present = useQuery(weekQuery(date === undefined ? null : mondayOf(date), text));
+  const inMonth = mode === "month";
+  const monthDate = date ?? present.data?.days.find((day) => day.today)?.date;
+  const span = monthDate === undefined ? null : monthDays(monthDate);
+  const month = useQuery({
+    ...monthQuery(span?.first ?? "", span?.days ?? 7, text),
+    enabled: inMonth && span !== null,
+  });
+  const query = inMonth ? month : present;
   const week = query.data;
 
   const now = useMinute();
@@ -59,6 +77,7 @@ export function CalendarView() {
 
   const dayIndex = shownDate === undefined || !first ? 0 : Math.max(0, Math.min(6, weekdayOf(shownDate) - 1));
   const [from, count] = mode === "day" ? [dayIndex, 1] : [0, week?.days.length ?? 7];
+  const shownMonth = monthDate?.slice(0, 7) ?? "";
 
   const go = (next: CalendarSearch, replace = false) => {
     moving.leave();
@@ -76,19 +95,30 @@ export function CalendarView() {
   };
   const step = (by: number) => {
     if (shownDate === undefined) return;
+    if (inMonth) {
+      const next = nextMonth(shownDate, by < 0 ? -1 : 1);
+      go(today?.date.startsWith(next.slice(0, 7)) ? { date: "" } : { date: next });
+      return;
+    }
     const next = addDays(mode === "day" ? shownDate : mondayOf(shownDate), mode === "day" ? by : by * 7);
     const present = mode === "day" ? today?.date === next : today && mondayOf(today.date) === next;
     go(present ? { date: "" } : { date: next });
   };
   const toToday = () => go({ date: "" });
 
-  const inDay = mode === "day";
+  const [back, forth] = {
+    day: [w.previousDay, w.nextDay],
+    month: [w.previousMonth, w.nextMonth],
+    week: [w.previousWeek, w.nextWeek],
+    agenda: [w.previousWeek, w.nextWeek],
+  }[mode] as [string, string];
   const keys = { group: w.group };
-  useHotkey("j", inDay ? w.nextDay : w.nextWeek, () => step(1), keys);
-  useHotkey("k", inDay ? w.previousDay : w.previousWeek, () => step(-1), keys);
+  useHotkey("j", forth, () => step(1), keys);
+  useHotkey("k", back, () => step(-1), keys);
   useHotkey("t", w.toToday, toToday, keys);
   useHotkey("d", w.modes.day, () => go({ mode: "day" }), keys);
   useHotkey("w", w.modes.week, () => go({ mode: "week" }), keys);
+  useHotkey("o", w.modes.month, () => go({ mode: "month" }), keys);
   useHotkey("a", w.modes.agenda, () => go({ mode: "agenda" }), keys);
   useHotkey("+", w.taller, () => setZoom((old) => Math.min(HOUR_PX.length - 1, old + 1)), keys);
   useHotkey("-", w.flatter, () => setZoom((old) => Math.max(0, old - 1)), keys);
@@ -97,6 +127,39 @@ export function CalendarView() {
     const move = moving.get();
     const day = move && week?.days[move.day];
     if (!move || !day || move.entry.planned === null) return;
+    const { job, name } = move.entry;
+    if (move.manner === "copy") {
+      const local = localOf(day.date, move.minute);
+      const lead = w.change.copyLead(w.when(day.weekday, day.date, local.slice(11)));
+      const at = instantOf(client, local, week?.zone ?? "UTC");
+      void at.then((at) =>
+        setChanging({
+          job,
+          name,
+          title: w.change.copyTitle(name),
+          lead,
+          done: w.change.copied(name),
+          key: `copy ${at}`,
+          at,
+          change: (spec) => ({ ...spec, exceptions: [...(spec.exceptions ?? []), { change: "added", at }] }),
+        }),
+      );
+      return;
+    }
+    if (move.manner === "stretch") {
+      const minutes = move.minute - move.entry.minute;
+      setChanging({
+        job,
+        name,
+        title: w.change.spreadTitle(name),
+        lead: w.change.spreadLead(minutes),
+        done: w.change.spreadDone(name),
+        key: `spread ${minutes}`,
+        at: null,
+        change: (spec) => ({ ...spec, spreadSeconds: minutes * 60 }),
+      });
+      return;
+    }
     setAsking({
       ask: { job: move.entry.job, planned: move.entry.planned, to_local: localOf(day.date, move.minute) },
       name: move.entry.name,
@@ -104,12 +167,13 @@ export function CalendarView() {
   };
   const closeAsking = () => {
     setAsking(null);
+    setChanging(null);
     moving.leave();
   };
 
   const moveByKeys = (entry: CalendarEntry) => {
     setOpened(null);
-    if (mode === "agenda") go({ mode: "day", date: week?.days[entry.day]?.date ?? "" });
+    if (mode === "agenda" || inMonth) go({ mode: "day", date: week?.days[entry.day]?.date ?? "" });
     // After the popover has given the focus back.
     window.setTimeout(() => {
       const chip = document.querySelector<HTMLElement>(`[data-key="${CSS.escape(keyOf(entry))}"]`);
@@ -134,7 +198,13 @@ export function CalendarView() {
 
   return (
     <View
-      title={firstShown && lastShown ? w.range(firstShown.date, lastShown.date) : w.title}
+      title={
+        inMonth && monthDate
+          ? w.monthOf(monthDate)
+          : firstShown && lastShown
+            ? w.range(firstShown.date, lastShown.date)
+            : w.title
+      }
       lead={
         lead && (
           <span className="text-xs">
@@ -162,13 +232,14 @@ export function CalendarView() {
             options={[
               { value: "day", label: w.modes.day },
               { value: "week", label: w.modes.week },
+              { value: "month", label: w.modes.month },
               { value: "agenda", label: w.modes.agenda },
             ]}
           />
           <div className="flex items-center">
             <IconButton
               size="sm"
-              label={inDay ? w.previousDay : w.previousWeek}
+              label={back}
               kbd="k"
               icon={<ChevronLeft />}
               onPress={() => step(-1)}
@@ -184,7 +255,7 @@ export function CalendarView() {
             </Button>
             <IconButton
               size="sm"
-              label={inDay ? w.nextDay : w.nextWeek}
+              label={forth}
               kbd="j"
               icon={<ChevronRight />}
               onPress={() => step(1)}
@@ -198,7 +269,19 @@ export function CalendarView() {
         {(shown) => (
           <div className="relative h-full" data-stale={query.isPlaceholderData}>
             {mode === "agenda" ? (
-              <Agenda week={shown} onOpen={setOpened} />
+              <Agenda week={shown} onOpen={setOpened} onMenu={(entry, at) => setMenu({ entry, at })} />
+            ) : inMonth ? (
+              <MonthGrid
+                month={shown}
+                of={shownMonth}
+                chosen={shownDate ?? ""}
+                moving={moving}
+                onOpen={setOpened}
+                onMenu={(entry, at) => setMenu({ entry, at })}
+                onDay={(day) => go({ mode: "day", date: day })}
+                onChoose={(day) => go({ date: day }, true)}
+                onDrop={onDrop}
+              />
             ) : (
               <WeekGrid
                 week={shown}
@@ -209,9 +292,11 @@ export function CalendarView() {
                 nowMinute={from <= todayIndex && todayIndex < from + count ? nowMinute : null}
                 nowLocal={nowLocal}
                 onOpen={setOpened}
+                onMenu={(entry, at) => setMenu({ entry, at })}
                 onDay={(day) => go({ mode: "day", date: day })}
                 onCreate={(day, minute) => router.history.push(`/jobs/new?at=${localOf(day.date, minute)}`)}
                 onDrop={onDrop}
+                onSkip={skip}
               />
             )}
             {nothing && (
@@ -229,7 +314,16 @@ export function CalendarView() {
         )}
       </Answer>
       {opened && <EntryPopover opened={opened} onClose={() => setOpened(null)} onMove={moveByKeys} />}
+      {menu && (
+        <EntryMenu
+          key={keyOf(menu.entry)}
+          {...menu}
+          onClose={() => setMenu(null)}
+          onMove={() => moveByKeys(menu.entry)}
+        />
+      )}
       {asking && <RescheduleDialog {...asking} onClose={closeAsking} />}
+      {changing && <ChangeDialog change={changing} onClose={closeAsking} />}
     </View>
   );
 }

@@ -91,8 +91,18 @@ function FiringChip({ entry, placed, hourPx, width, here }: ChipProps) {
       {look && <Glyph shape={look.shape} tone={look.tone} size={13} />}
       {own > 128 && <span className={cx("shrink-0", look ? "text-ink-2" : "opacity-80")}>{clock(entry.minute)}</span>}
       {own > 30 && <span className={cx("truncate font-medium", look && "text-ink")}>{entry.name}</span>}
-      {own > 360 && <span className="ml-2 truncate opacity-75">{said(entry.reason ?? entry.words)}</span>}
+      {own > 360 && (
+        <span className={cx("ml-2 truncate", look ? "text-ink-2" : "opacity-75")}>
+          {said(entry.reason ?? entry.words)}
+        </span>
+      )}
       {own > 84 && entry.origin === "manual" && <Hand size={11} className="ml-auto shrink-0 opacity-70" />}
+      {entry.can_move.ok && (
+        <span
+          aria-hidden="true"
+          className="absolute inset-x-0 bottom-0 h-1.5 cursor-ns-resize hover:bg-(--job-edge)/50"
+        />
+      )}
       {own > 60 && !look && entry.reason && <MoveRight size={11} className="ml-auto shrink-0 opacity-80" />}
     </div>
   );

@@ -1,7 +1,16 @@
 // What one firing is, and what can be done about it; or which firings a fold holds, to choose one of.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useRouter } from "@tanstack/react-router";
-import { ArrowLeft, ListTodo, Move as MoveIcon, Pause, Play, ScrollText, SquareArrowOutUpRight } from "lucide-react";
+import {
+  ArrowLeft,
+  CalendarX2,
+  ListTodo,
+  Move as MoveIcon,
+  Pause,
+  Play,
+  ScrollText,
+  SquareArrowOutUpRight,
+} from "lucide-react";
 import { useMemo, useState } from "react";
 import { Dialog, Popover } from "react-aria-components";
 import type { CalendarEntry } from "@/api/calendar";
@@ -11,6 +20,7 @@ import { DueIn, Glyph, InstanceStateBadge, instanceLook, instanceState } from "@
 import { useSaid, useWords } from "@/lib/words";
 import { Button, Facts, IconButton, toast } from "@/primitives";
 import { clock } from "./civil";
+import { useSkipEntry } from "./EntryMenu";
 import { keyOf } from "./moving";
 import { useWhen } from "./RescheduleDialog";
 import type { Opened } from "./WeekGrid";
@@ -113,6 +123,7 @@ function Detail({ job, name, hue, words, entry, onClose, onBack, onMove }: Detai
   const run = useRunJobs();
   const pause = usePauseJobs();
   const resume = useResumeJobs();
+  const skip = useSkipEntry();
   const row = known.data?.row;
   const gone = known.isError ? w.gone : null;
 
@@ -195,6 +206,19 @@ function Detail({ job, name, hue, words, entry, onClose, onBack, onMove }: Detai
             {...(onMove ? { onPress: onMove } : {})}
           >
             {w.move}
+          </Button>
+        )}
+        {entry && !entry.state && entry.planned !== null && (
+          <Button
+            size="sm"
+            icon={<CalendarX2 />}
+            data-testid="entry-skip"
+            onPress={() => {
+              onClose();
+              skip(entry);
+            }}
+          >
+            {w.skip}
           </Button>
         )}
         <Button

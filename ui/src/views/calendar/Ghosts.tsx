@@ -1,5 +1,6 @@
 // What is seen while a firing is moved: where it was, where it would be, the runs of the same job before and after it,
 // where those after it would come if the change were for them, too; and the time, beside the pointer.
+import { Copy } from "lucide-react";
 import { type RefObject, useEffect } from "react";
 import type { CalendarView } from "@/api/calendar";
 import { cx } from "@/lib/cx";
@@ -7,7 +8,7 @@ import { useWords } from "@/lib/words";
 import { CHIP_PX } from "./Chip";
 import { clock, localOf } from "./civil";
 import { DAY_MINUTES, toY } from "./layout";
-import { keyOf, type Moving, useMove } from "./moving";
+import { keyOf, type Move, type Moving, useMove } from "./moving";
 import { calendarWords } from "./words";
 
 interface GhostsProps {
@@ -41,6 +42,9 @@ export function Ghosts({ moving, week, from, count, hourPx, nowLocal, area, inse
 
   if (!move) return null;
   const { entry } = move;
+  if (move.manner === "stretch")
+    return <Stretch move={move} from={from} count={count} hourPx={hourPx} insets={insets} />;
+  const copy = move.manner === "copy";
   const day = week.days[move.day];
   if (!day) return null;
   const target = timeOf(move);
@@ -68,6 +72,7 @@ export function Ghosts({ moving, week, from, count, hourPx, nowLocal, area, inse
       data-hue={entry.hue % 12}
     >
       {delta !== 0 &&
+        !copy &&
         following.map((other) => {
           const to = timeOf(other) + delta;
           const at = { day: Math.floor(to / DAY_MINUTES), minute: to % DAY_MINUTES };
@@ -96,7 +101,10 @@ export function Ghosts({ moving, week, from, count, hourPx, nowLocal, area, inse
       )}
       {shown(entry) && delta !== 0 && (
         <div
-          className="absolute rounded-sm border-[1.5px] border-(--job-edge) border-dashed bg-surface/70"
+          className={cx(
+            "absolute rounded-sm border-[1.5px] border-(--job-edge)",
+            copy ? "bg-(--job-soft)" : "border-dashed bg-surface/70",
+          )}
           style={place(entry)}
         />
       )}
@@ -109,6 +117,7 @@ export function Ghosts({ moving, week, from, count, hourPx, nowLocal, area, inse
         )}
         style={place(move)}
       >
+        {copy && <Copy size={11} className="shrink-0" />}
         <span className="shrink-0">{clock(move.minute)}</span>
         <span className="truncate">{entry.name}</span>
       </div>
@@ -143,13 +152,60 @@ export function Ghosts({ moving, week, from, count, hourPx, nowLocal, area, inse
               {w.weekday(day.weekday)} {w.dayOf(day.date)}
             </span>
             <span className="text-ink-3">
-              {delta === 0 ? w.drag.same : delta > 0 ? w.drag.later(delta) : w.drag.earlier(-delta)}
+              {delta === 0
+                ? w.drag.same
+                : copy
+                  ? w.drag.copy
+                  : delta > 0
+                    ? w.drag.later(delta)
+                    : w.drag.earlier(-delta)}
             </span>
           </div>
           {past && <div className="font-medium text-warn">{w.drag.inPast}</div>}
           {before && <div className="text-ink-3">{w.drag.afterLast(apart(target - timeOf(before)))}</div>}
           {after && <div className="text-ink-3">{w.drag.beforeNext(apart(timeOf(after) - target))}</div>}
+          {move.by === "pointer" && !copy && <div className="mt-0.5 text-ink-3">{w.drag.altCopies}</div>}
           {move.by === "keys" && <div className="mt-0.5 text-ink-3">{w.drag.keys}</div>}
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface StretchProps extends Pick<GhostsProps, "from" | "count" | "hourPx" | "insets"> {
+  move: Move;
+}
+
+/** The window in which the run may start, from the firing down to the pointer. */
+function Stretch({ move, from, count, hourPx, insets }: StretchProps) {
+  const w = useWords(calendarWords).drag;
+  const { entry, minute, pointer } = move;
+  const minutes = minute - entry.minute;
+  const inset = insets[entry.day - from] ?? 3;
+  return (
+    <div aria-hidden="true" className="pointer-events-none absolute inset-0 z-4" data-hue={entry.hue % 12}>
+      <div
+        data-testid="calendar-stretch"
+        data-minutes={minutes}
+        className="absolute rounded-sm border-(--job-edge) border-l-3 bg-(--job-soft-hover)/70 px-1 text-(--job-ink) text-2xs ring-1 ring-(--job-edge) ring-inset"
+        style={{
+          left: `calc(${((entry.day - from) / count) * 100}% + ${inset}px)`,
+          width: `calc(${100 / count}% - ${inset + 16}px)`,
+          top: toY(entry.minute, hourPx),
+          height: Math.max(CHIP_PX, toY(minutes, hourPx)),
+        }}
+      >
+        {clock(entry.minute)} {entry.name}
+      </div>
+      {!move.asked && pointer && (
+        <div
+          className="fixed z-50 w-max max-w-72 rounded-md bg-surface px-2.5 py-1.5 text-ink text-xs shadow-pop"
+          style={{
+            top: Math.min(pointer.y + 14, window.innerHeight - 60),
+            left: Math.min(pointer.x + 16, window.innerWidth - 260),
+          }}
+        >
+          {minutes === 0 ? w.noSpread : w.spread(minutes, clock(entry.minute), clock(minute))}
         </div>
       )}
     </div>

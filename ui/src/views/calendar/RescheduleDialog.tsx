@@ -241,7 +241,7 @@ interface RunsProps {
   to: number | null;
 }
 
-function Runs({ title, moments, mark, to }: RunsProps) {
+export function Runs({ title, moments, mark, to }: RunsProps) {
   const all = useWords(calendarWords);
   const year = moments[0] && parts(moments[0].text.slice(0, 10)).year;
   return (

@@ -14,7 +14,7 @@ import { DayHeads } from "./DayHeads";
 import { Ghosts, Refused } from "./Ghosts";
 import { LoadStrip } from "./LoadStrip";
 import { type Direction, type Folded, layoutDay, neighbour, shifted, toMinute, toY } from "./layout";
-import { keyOf, type Moving } from "./moving";
+import { keyOf, type Manner, type Moving } from "./moving";
 import { NowLine } from "./NowLine";
 import { calendarWords } from "./words";
 import "./hues.css";
@@ -27,6 +27,8 @@ const LOAD_PX = 14;
 const LEAST_CHIP_PX = 44;
 const DRAG_FROM_PX = 4;
 const EDGE_PX = 48;
+/** So much of a chip, at its foot, is the edge that can be pulled. */
+const FOOT_PX = 6;
 
 const ARROWS: Record<string, Direction> = {
   ArrowUp: "up",
@@ -49,9 +51,11 @@ interface WeekGridProps {
   nowMinute: number | null;
   nowLocal: string | null;
   onOpen: (opened: Opened) => void;
+  onMenu: (entry: CalendarEntry, at: { x: number; y: number }) => void;
   onDay: (date: string) => void;
   onCreate: (day: CalendarDay, minute: number) => void;
   onDrop: () => void;
+  onSkip: (entry: CalendarEntry) => void;
 }
 
 interface Press {
@@ -61,11 +65,14 @@ interface Press {
   y: number;
   /** From the top of the chip to the pointer. */
   grip: number;
+  /** Taken at the foot of the chip. */
+  foot: boolean;
   phase: "down" | "drag" | "refused";
 }
 
 export function WeekGrid(props: WeekGridProps) {
-  const { week, from, count, hourPx, moving, nowMinute, nowLocal, onOpen, onDay, onCreate, onDrop } = props;
+  const { week, from, count, hourPx, moving, nowMinute, nowLocal, onOpen, onMenu, onDay, onCreate, onDrop, onSkip } =
+    props;
   const w = useWords(calendarWords);
   const said = useSaid();
   const box = useRef<HTMLDivElement>(null);
@@ -136,11 +143,18 @@ export function WeekGrid(props: WeekGridProps) {
   );
 
   // While something is held at the upper or lower edge, the hours go on under it.
-  const last = useRef({ x: 0, y: 0, step: 5 });
+  const last = useRef({ x: 0, y: 0, step: 5, alt: false });
   const follow = useCallback(() => {
     const held = press.current;
     if (held?.phase !== "drag") return;
-    const { x, y, step } = last.current;
+    const { x, y, step, alt } = last.current;
+    const move = moving.get();
+    if (move?.manner === "stretch") {
+      const end = target(x, y, step);
+      if (end) moving.to(move.entry.day, Math.max(move.entry.minute, end.minute), { x, y });
+      return;
+    }
+    moving.copying(alt);
     const at = target(x, y - held.grip, step);
     if (at) moving.to(at.day, at.minute, { x, y });
   }, [moving, target]);
@@ -192,13 +206,15 @@ export function WeekGrid(props: WeekGridProps) {
   const onPointerDown = (event: React.PointerEvent<HTMLDivElement>) => {
     if (event.button !== 0) return;
     const chip = (event.target as HTMLElement).closest<HTMLElement>("[data-key],[data-fold]");
+    const rect = chip?.getBoundingClientRect();
     if (moving.get()?.by === "keys") moving.leave();
     press.current = {
       key: chip?.dataset.key ?? null,
       fold: chip?.dataset.fold ?? null,
       x: event.clientX,
       y: event.clientY,
-      grip: chip ? event.clientY - chip.getBoundingClientRect().top : 0,
+      grip: rect ? event.clientY - rect.top : 0,
+      foot: rect !== undefined && chip?.dataset.movable === "true" && event.clientY > rect.bottom - FOOT_PX,
       phase: "down",
     };
     // Held by its key, so that the grip survives a redrawing of the chip.
@@ -217,7 +233,7 @@ export function WeekGrid(props: WeekGridProps) {
       hint(event);
       return;
     }
-    last.current = { x: event.clientX, y: event.clientY, step: event.shiftKey ? 1 : 5 };
+    last.current = { x: event.clientX, y: event.clientY, step: event.shiftKey ? 1 : 5, alt: event.altKey };
     if (held.phase === "refused") {
       setRefused((old) => old && { ...old, at: { x: event.clientX, y: event.clientY } });
       return;
@@ -235,7 +251,7 @@ export function WeekGrid(props: WeekGridProps) {
         return;
       }
       held.phase = "drag";
-      moving.begin(entry, "pointer");
+      moving.begin(entry, "pointer", held.foot ? "stretch" : "move");
       edge.current ??= requestAnimationFrame(scrollAtEdge);
     }
     follow();
@@ -310,7 +326,7 @@ export function WeekGrid(props: WeekGridProps) {
     const at = cursor === null ? undefined : byKey.get(cursor);
     focusOn(at ? neighbour(reachable, at, direction) : (reachable.find((entry) => !entry.state) ?? reachable[0]));
   };
-  const grasp = () => {
+  const grasp = (manner: Manner = "move") => {
     const entry = cursor === null ? undefined : byKey.get(cursor);
     if (!entry) return;
     if (!entry.can_move.ok || entry.planned === null) {
@@ -323,7 +339,11 @@ export function WeekGrid(props: WeekGridProps) {
       return;
     }
     focusOn(entry);
-    moving.begin(entry, "keys");
+    moving.begin(entry, "keys", manner);
+  };
+  const skip = () => {
+    const entry = cursor === null ? undefined : byKey.get(cursor);
+    if (entry) onSkip(entry);
   };
   const keys = { group: w.group, palette: false, enabled: reachable.length > 0 };
   useHotkey("ArrowUp", w.keys.up, () => walk("up"), keys);
@@ -331,7 +351,9 @@ export function WeekGrid(props: WeekGridProps) {
   useHotkey("ArrowLeft", w.keys.left, () => walk("left"), keys);
   useHotkey("ArrowRight", w.keys.right, () => walk("right"), keys);
   useHotkey("Enter", w.keys.open, () => cursor !== null && open(cursor), { ...keys, enabled: cursor !== null });
-  useHotkey("m", w.keys.move, grasp, { ...keys, enabled: cursor !== null });
+  useHotkey("m", w.keys.move, () => grasp(), { ...keys, enabled: cursor !== null });
+  useHotkey("c", w.keys.copy, () => grasp("copy"), { ...keys, enabled: cursor !== null });
+  useHotkey("x", w.keys.skip, () => skip(), { ...keys, enabled: cursor !== null });
 
   const onKeyDown = (event: React.KeyboardEvent<HTMLDivElement>) => {
     const move = moving.get();
@@ -362,6 +384,8 @@ export function WeekGrid(props: WeekGridProps) {
     if (direction) walk(direction);
     else if (event.key === "Enter" || event.key === " ") open(chip.dataset.key);
     else if (event.key === "m") grasp();
+    else if (event.key === "c") grasp("copy");
+    else if (event.key === "x") skip();
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -419,7 +443,16 @@ export function WeekGrid(props: WeekGridProps) {
             const key = (event.target as HTMLElement).closest<HTMLElement>("[data-key]")?.dataset.key;
             if (key === undefined) return;
             event.preventDefault();
-            open(key);
+            const entry = byKey.get(key);
+            if (!entry) return;
+            setCursor(key);
+            const rect = event.currentTarget.getBoundingClientRect();
+            // The key that opens a menu tells no place.
+            const chip = event.clientX === 0 && event.clientY === 0 ? chipOf(key)?.getBoundingClientRect() : null;
+            onMenu(
+              entry,
+              chip ? { x: chip.left, y: chip.bottom } : { x: event.clientX || rect.left, y: event.clientY },
+            );
           }}
         >
           <div

@@ -1,10 +1,14 @@
-// A firing that is being moved, from the grip to the drop: by the pointer, by keys, or dropped and asked about.
+// A firing that is being moved, copied, or whose spread is being pulled, from the grip to the drop: by the pointer, by keys, or dropped and asked about.
 // Kept outside React, because it changes with every movement of the pointer and only the ghosts need to know.
 import { useSyncExternalStore } from "react";
 import type { CalendarEntry } from "@/api/calendar";
 
+/** Moved; put down a second time; or its lower edge pulled, which is the window over which it is spread. */
+export type Manner = "move" | "copy" | "stretch";
+
 export interface Move {
   entry: CalendarEntry;
+  manner: Manner;
   day: number;
   minute: number;
   by: "pointer" | "keys";
@@ -26,8 +30,15 @@ export class Moving {
     };
   };
 
-  begin(entry: CalendarEntry, by: Move["by"]) {
-    this.#set({ entry, day: entry.day, minute: entry.minute, by, asked: false, pointer: null });
+  begin(entry: CalendarEntry, by: Move["by"], manner: Manner = "move") {
+    this.#set({ entry, manner, day: entry.day, minute: entry.minute, by, asked: false, pointer: null });
+  }
+
+  /** Whether it is a copy may be decided until it is dropped. */
+  copying(copy: boolean) {
+    const move = this.#move;
+    if (!move || move.manner === "stretch" || (move.manner === "copy") === copy) return;
+    this.#set({ ...move, manner: copy ? "copy" : "move" });
   }
 
   to(day: number, minute: number, pointer: Move["pointer"] = null) {

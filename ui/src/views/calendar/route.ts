@@ -3,7 +3,7 @@ import { rootRoute } from "@/app/root";
 import { CalendarView } from "./CalendarView";
 import { isDate } from "./civil";
 
-export type Mode = "week" | "day" | "agenda";
+export type Mode = "week" | "day" | "month" | "agenda";
 
 export interface CalendarSearch {
   /** A day of the week that is shown; the present one where absent. */
@@ -18,7 +18,7 @@ export const calendarRoute = createRoute({
   component: CalendarView,
   validateSearch: (search: Record<string, unknown>): CalendarSearch => ({
     ...(typeof search.date === "string" && isDate(search.date) ? { date: search.date } : {}),
-    ...(search.mode === "day" || search.mode === "agenda" ? { mode: search.mode } : {}),
+    ...(search.mode === "day" || search.mode === "month" || search.mode === "agenda" ? { mode: search.mode } : {}),
     ...(typeof search.text === "string" && search.text !== "" ? { text: search.text } : {}),
   }),
 });

@@ -4,6 +4,20 @@ import { parts } from "./civil";
 const DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const LONG_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const LONG_MONTHS = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+];
 const ZH_DAYS = ["一", "二", "三", "四", "五", "六", "日"];
 
 const month = (date: string) => MONTHS[parts(date).month - 1] ?? "";
@@ -26,12 +40,15 @@ export const calendarWords = words(
   {
     title: "Calendar",
     group: "Calendar",
-    modes: { day: "Day", week: "Week", agenda: "Agenda" },
+    modes: { day: "Day", week: "Week", month: "Month", agenda: "Agenda" },
     mode: "How much is shown",
     today: "Today",
     toToday: "Go to today",
     previousWeek: "Previous week",
     nextWeek: "Next week",
+    previousMonth: "Previous month",
+    nextMonth: "Next month",
+    monthOf: (date: string) => `${LONG_MONTHS[parts(date).month - 1] ?? ""} ${parts(date).year}`,
     previousDay: "Previous day",
     nextDay: "Next day",
     filter: "Filter by job, tag or tenant",
@@ -79,6 +96,8 @@ export const calendarWords = words(
       right: "Nearest on a day after",
       open: "Open the firing",
       move: "Move the firing by keys",
+      copy: "Put it down a second time",
+      skip: "Skip the firing",
       find: "Filter",
     },
     pop: {
@@ -94,6 +113,7 @@ export const calendarWords = words(
       pause: "Pause",
       resume: "Resume",
       move: "Move…",
+      skip: "Skip",
       moveHint: "Arrow keys move it, Enter drops it",
       back: "All of them",
       ran: (name: string) => `${name} was asked to run`,
@@ -112,6 +132,40 @@ export const calendarWords = words(
       inPast: "That time has passed",
       keys: "Arrows move, Enter drops, Esc leaves it",
       cannot: "It cannot be moved",
+      copy: "one run more",
+      altCopies: "Alt: a copy instead",
+      noSpread: "It starts at its time",
+      spread: (minutes: number, from: string, to: string) =>
+        `Spread over ${lengthEn(minutes)}: starts anywhere from ${from} to ${to}`,
+    },
+    change: {
+      copyTitle: (name: string) => `One run more of ${name}`,
+      copyLead: (when: string) => `An extra run on ${when}; the schedule stays as it is.`,
+      spreadTitle: (name: string) => `Spread ${name}`,
+      spreadLead: (minutes: number) =>
+        minutes === 0
+          ? "Each run starts at its time."
+          : `Each run starts within ${lengthEn(minutes)} of its time, at a place that stays the same for this job.`,
+      copied: (name: string) => `${name} runs once more`,
+      spreadDone: (name: string) => `${name} has a new spread`,
+      save: "Save",
+      cancel: "Leave it",
+      reading: "Reading what it would do",
+      words: "The schedule",
+    },
+    menu: {
+      label: "Actions on the firing",
+      open: "Details",
+      openRun: "Open the run",
+      run: "Run now",
+      skip: "Skip this run",
+      move: "Move…",
+      edit: "Edit the job",
+      pause: "Pause the job",
+      resume: "Resume the job",
+      notSkipped: "Only a run that is to come can be skipped",
+      skipped: (name: string, when: string) => `${name} will not run on ${when}`,
+      back: (name: string) => `${name} runs as planned again`,
     },
     ask: {
       title: (name: string) => `Move ${name}`,
@@ -155,12 +209,15 @@ export const calendarWords = words(
   {
     title: "日历",
     group: "日历",
-    modes: { day: "日", week: "周", agenda: "列表" },
+    modes: { day: "日", week: "周", month: "月", agenda: "列表" },
     mode: "显示范围",
     today: "今天",
     toToday: "回到今天",
     previousWeek: "上一周",
     nextWeek: "下一周",
+    previousMonth: "上个月",
+    nextMonth: "下个月",
+    monthOf: (date: string) => `${parts(date).year}年${parts(date).month}月`,
     previousDay: "前一天",
     nextDay: "后一天",
     filter: "按任务、标签或租户筛选",
@@ -208,6 +265,8 @@ export const calendarWords = words(
       right: "之后日期中最近的触发",
       open: "打开该触发",
       move: "用按键移动该触发",
+      copy: "额外添加一次",
+      skip: "略过该触发",
       find: "筛选",
     },
     pop: {
@@ -223,6 +282,7 @@ export const calendarWords = words(
       pause: "暂停",
       resume: "恢复",
       move: "移动…",
+      skip: "略过",
       moveHint: "方向键移动，回车放下",
       back: "返回列表",
       ran: (name: string) => `已请求运行 ${name}`,
@@ -241,6 +301,38 @@ export const calendarWords = words(
       inPast: "该时间已过去",
       keys: "方向键移动，回车放下，Esc 取消",
       cannot: "无法移动",
+      copy: "额外一次运行",
+      altCopies: "按住 Alt 则复制",
+      noSpread: "按时开始",
+      spread: (minutes: number, from: string, to: string) =>
+        `在 ${lengthZh(minutes)} 内错峰：${from} 至 ${to} 之间开始`,
+    },
+    change: {
+      copyTitle: (name: string) => `${name} 额外运行一次`,
+      copyLead: (when: string) => `在 ${when} 额外运行一次，调度保持不变。`,
+      spreadTitle: (name: string) => `${name} 错峰`,
+      spreadLead: (minutes: number) =>
+        minutes === 0 ? "每次按时开始。" : `每次在其时间之后 ${lengthZh(minutes)} 内开始，同一任务位置固定。`,
+      copied: (name: string) => `${name} 将额外运行一次`,
+      spreadDone: (name: string) => `已更改 ${name} 的错峰窗口`,
+      save: "保存",
+      cancel: "不更改",
+      reading: "正在读取影响",
+      words: "调度",
+    },
+    menu: {
+      label: "触发操作",
+      open: "详情",
+      openRun: "打开运行",
+      run: "立即运行",
+      skip: "略过此次运行",
+      move: "移动…",
+      edit: "编辑任务",
+      pause: "暂停任务",
+      resume: "恢复任务",
+      notSkipped: "只能略过尚未到来的运行",
+      skipped: (name: string, when: string) => `${name} 在 ${when} 不会运行`,
+      back: (name: string) => `${name} 恢复原计划`,
     },
     ask: {
       title: (name: string) => `移动 ${name}`,

@@ -1,0 +1,5 @@
+import type { CalendarDay } from "@/api/types";
+
+export function DayMarks(_: { day: CalendarDay; brief?: boolean }) {
+  return null;
+}
