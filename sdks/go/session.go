@@ -207,7 +207,9 @@ func (s *session) awaitEvent(shutdown context.Context, now time.Time) {
 			s.heard(<-s.wire.fromNode, time.Now())
 		}
 		if s.link == joining || s.link == up {
-			s.executor.Log.Info("campanile: the stream broke; connecting again", "executor", s.executor.Name)
+			if s.leaving == nil {
+				s.executor.Log.Info("campanile: the stream broke; connecting again", "executor", s.executor.Name)
+			}
 			s.loseLink(time.Now())
 		}
 	}

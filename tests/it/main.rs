@@ -1,7 +1,7 @@
 //! Stories: what must be true for someone, told on a whole node.
 //!
-//! Most are told in a [`campanile_tests::World`], whose time they move. Those of `bad_input`, `crontab`, `folder` and
-//! `kill` are told with real processes, on real time, because what they are about is the process itself.
+//! Most are told in a [`campanile_tests::World`], whose time they move. Those of `bad_input`, `crontab`, `folder`,
+//! `kill` and `sdks` are told with real processes, on real time, because what they are about is the process itself.
 
 mod alarms;
 mod bad_input;
@@ -14,5 +14,6 @@ mod nodes;
 mod overlap;
 mod people;
 mod retention;
+mod sdks;
 mod stopping;
 mod tasks;

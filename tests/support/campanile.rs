@@ -175,7 +175,8 @@ impl Campanile {
         }
         let said: Value = serde_json::from_str(&line).expect("it says where it is as JSON");
         let url = said["url"].as_str().expect("an address").to_owned();
-        Ok(Serve { child, url, record })
+        let executors = said["executors"].as_str().map(str::to_owned);
+        Ok(Serve { child, url, executors, record })
     }
 
     /// One command.
@@ -243,6 +244,8 @@ impl Campanile {
 pub struct Serve {
     child: Child,
     pub url: String,
+    /// Where executors of other processes join, if they may.
+    pub executors: Option<String>,
     record: PathBuf,
 }
 
@@ -283,6 +286,86 @@ impl Drop for Serve {
             eprintln!("what serve wrote last:\n{}", &said[from..]);
         }
     }
+}
+
+/// An executor in a process of its own, which joins a node over the network.
+pub struct Member {
+    child: Child,
+    pub name: String,
+}
+
+impl Member {
+    /// `command` takes a node's address, a name and a capacity, and writes its diary where it is told (tests/executor).
+    pub fn starts(command: &[String], node: &str, name: &str, capacity: u32, diary: &Path, record: &Path) -> Member {
+        let mut starting = Command::new(&command[0]);
+        starting.args(&command[1..]).args([node, name, &capacity.to_string()]).env("CAMPANILE_DIARY", diary);
+        let said = File::options().create(true).append(true).open(record).expect("a record");
+        starting.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
+        Member { child: starting.spawn().expect("it can be started"), name: name.to_owned() }
+    }
+
+    fn signal(&self, name: &str) {
+        let told = Command::new("kill").args([name, &self.child.id().to_string()]).status().expect("kill can be run");
+        assert!(told.success(), "{} is gone already", self.name);
+    }
+
+    pub fn kill_9(mut self) {
+        self.child.kill().expect("it can be killed");
+        self.child.wait().expect("it has ended");
+    }
+
+    pub fn freeze(&self) {
+        self.signal("-STOP");
+    }
+
+    pub fn thaw(&self) {
+        self.signal("-CONT");
+    }
+
+    /// Asks it to leave in good order, and waits until it has.
+    pub fn stop(mut self) -> ExitStatus {
+        self.signal("-TERM");
+        wait_for("it leaves", || self.child.try_wait().expect("it can be asked"))
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        // It has ended already where this fails; KILL ends a frozen one too.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// One line that an executor of a story wrote: what, who, task, attempt, idempotency key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    pub what: String,
+    pub executor: String,
+    pub task: String,
+    pub attempt: u32,
+    pub key: String,
+}
+
+/// The whole lines of a diary, in order.
+pub fn told(diary: &Path) -> Vec<Told> {
+    let text = fs::read_to_string(diary).unwrap_or_default();
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    whole
+        .lines()
+        .map(|line| {
+            let words: Vec<&str> = line.split(' ').collect();
+            let [what, executor, task, attempt, key] = words[..] else { panic!("no line of a diary: {line}") };
+            let attempt = attempt.parse().expect("an attempt is a number");
+            Told { what: what.into(), executor: executor.into(), task: task.into(), attempt, key: key.into() }
+        })
+        .collect()
+}
+
+/// An address of this machine that nobody listens on, for a node that is to come back to it.
+pub fn free_address() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("its address").to_string()
 }
 
 /// A process that a node has started for a task.

@@ -1,0 +1,121 @@
+// An executor that does what the parameters of its tasks say, for stories about processes: conformance NODE NAME
+// CAPACITY. The SDKs for Rust (tests/executor) and Python have the same one, word for word, and a story is told of all of
+// them.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"strconv"
+	"time"
+
+	campanile "campanile.dev/sdk-go"
+)
+
+type parameters struct {
+	Class string
+	Lines int
+	Steps int
+	Ms    int
+}
+
+func of(task *campanile.Task) (p parameters) {
+	if err := task.Decode(&p); err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// says appends one line to the diary that CAMPANILE_DIARY names.
+func says(task *campanile.Task, what string) {
+	diary := os.Getenv("CAMPANILE_DIARY")
+	if diary == "" {
+		return
+	}
+	file, err := os.OpenFile(diary, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		panic(err)
+	}
+	defer file.Close()
+	if _, err := fmt.Fprintf(file, "%s %s %s %d %s\n", what, task.Executor(), task.ID(), task.Attempt(), task.IdempotencyKey()); err != nil {
+		panic(err)
+	}
+}
+
+func echo(_ context.Context, task *campanile.Task) (any, error) {
+	task.Log("an echo")
+	return map[string]any{
+		"parameters": task.Parameters(), "attempt": task.Attempt(), "key": task.IdempotencyKey(),
+		"job": task.Job(), "origin": task.Origin(),
+	}, nil
+}
+
+func fails(_ context.Context, task *campanile.Task) (any, error) {
+	says(task, "begins")
+	code, message := "said_no", "it was told to"
+	switch of(task).Class {
+	case "business":
+		return nil, campanile.Business(code, message)
+	case "system":
+		return nil, campanile.System(code, message)
+	}
+	return nil, campanile.Transient(code, message)
+}
+
+func panics(context.Context, *campanile.Task) (any, error) { panic("it was told to") }
+
+func talks(_ context.Context, task *campanile.Task) (any, error) {
+	out := task.Stdout()
+	for line := range of(task).Lines {
+		fmt.Fprintf(out, "line %d\n", line)
+	}
+	return nil, out.Close()
+}
+
+func walks(_ context.Context, task *campanile.Task) (any, error) {
+	steps := of(task).Steps
+	for step := 1; step <= steps; step++ {
+		task.Progress(100*float64(step)/float64(steps), fmt.Sprintf("step %d", step))
+	}
+	return steps, nil
+}
+
+func sleeps(ctx context.Context, task *campanile.Task) (any, error) {
+	says(task, "begins")
+	select {
+	case <-time.After(time.Duration(of(task).Ms) * time.Millisecond):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	says(task, "ends")
+	return task.Attempt(), nil
+}
+
+func stubborn(_ context.Context, task *campanile.Task) (any, error) {
+	says(task, "begins")
+	<-task.Reached(campanile.Kill)
+	return nil, campanile.ErrCancelled
+}
+
+func main() {
+	if len(os.Args) != 4 {
+		log.Fatal("usage: conformance NODE NAME CAPACITY")
+	}
+	capacity, err := strconv.Atoi(os.Args[3])
+	if err != nil {
+		log.Fatal(err)
+	}
+	executor := campanile.Executor{Group: "conformance", Name: os.Args[2], Nodes: os.Args[1:2], Capacity: capacity}
+	executor.Func("echo", echo)
+	executor.Func("fails", fails)
+	executor.Func("panics", panics)
+	executor.Func("talks", talks)
+	executor.Func("walks", walks)
+	executor.Func("sleeps", sleeps)
+	executor.Func("stubborn", stubborn)
+	if err := executor.RunUntilSignal(); err != nil {
+		log.Fatal(err)
+	}
+}
