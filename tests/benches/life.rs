@@ -1,4 +1,4 @@
-//! What one firing costs the store, from launch to the end of its task, and what asking for the next time costs.
+//! What one firing costs the store, from launch to the end of its task. What its time costs is in the model's bench.
 //!
 //! Small unless SCALE says otherwise (`make bench` sets 1): then 20,000 firings. Prints rows a second and the
 //! statements that a firing took, with a count of what is there afterwards, so that a number that was measured on
@@ -7,14 +7,12 @@
 use std::time::Instant;
 
 use campanile_engine::dispatcher::outcome;
+use campanile_model::Timestamp;
 use campanile_model::ledger::LedgerSpan;
-use campanile_model::schedule::Schedule;
 use campanile_model::task::{Illegal, Step, Task};
-use campanile_model::{Almanac, Timestamp};
 use campanile_store::conformance::fixtures::{self, at};
 use campanile_store::{Assignment, Change, InstanceStore, Launch, Lead, Taken, TaskStore, Wanted};
 use campanile_store_sqlite::SqliteStore;
-use serde_json::json;
 
 const BATCH: usize = 500;
 
@@ -25,41 +23,8 @@ fn scaled(most: usize) -> usize {
 
 fn main() -> anyhow::Result<()> {
     // `cargo test --benches` passes flags of the test runner; there is nothing to choose here.
-    next_times()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(firings(scaled(20_000)))
-}
-
-fn next_times() -> anyhow::Result<()> {
-    let almanac = Almanac::bundled();
-    let rounds = scaled(1_000_000) as u32;
-    let kinds = [
-        ("cron */5", json!({"kind": "cron", "expression": "*/5 * * * *", "timeZone": "Asia/Shanghai"})),
-        ("cron weekdays", json!({"kind": "cron", "expression": "30 9 * * 1-5", "timeZone": "Europe/Berlin"})),
-        ("cron 29 Feb", json!({"kind": "cron", "expression": "0 0 29 2 *", "timeZone": "UTC"})),
-        ("fixedRate", json!({"kind": "fixedRate", "everySeconds": 10, "startTime": 0})),
-        (
-            "repeat monthly",
-            json!({"startTime": 1_648_029_600_000_i64, "timeZone": "Asia/Shanghai", "repeatLevel": "month", "repeatInterval": 2, "repeatDays": [3, 5, 23]}),
-        ),
-    ];
-    for (name, document) in kinds {
-        let schedule: Schedule = serde_json::from_value(document)?;
-        let plan = schedule.plan(&almanac, Timestamp::EPOCH)?;
-        let mut time = at(0);
-        let mut sum = 0_i64;
-        let start = Instant::now();
-        for _ in 0..rounds {
-            time = plan.next_after(time).unwrap_or(at(0));
-            sum = sum.wrapping_add(time.millis());
-            if time > at(86_400 * 365) {
-                time = at(0);
-            }
-        }
-        let each = start.elapsed().as_nanos() / u128::from(rounds);
-        println!("next_after  {name:<16} {each:>7} ns each   (checksum {sum:x})");
-    }
-    Ok(())
 }
 
 async fn firings(count: usize) -> anyhow::Result<()> {

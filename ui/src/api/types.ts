@@ -183,6 +183,11 @@ export type ChainLink = { step: ChainStep, at: Moment | null, words: Words, };
 
 export type ChainStep = "planned" | "due" | "created" | "assigned" | "admitted" | "pushed" | "started" | "finished";
 
+/**
+ * The first times that a job had and has no more, and those that it has now.
+ */
+export type ChangedTimes = { job: string, name: string, time_zone: string, before: Array<Moment>, after: Array<Moment>, };
+
 export type CheckJob = { spec: unknown,
 /**
  * The job that is being edited.
@@ -360,6 +365,16 @@ export type HistoryRow = { at: Moment, from: TaskState, to: TaskState, attempt: 
 export type Hold = { by: string, reason: string, since: Timestamp, };
 
 export type HoldInput = { reason: string, };
+
+export type ImportZones = {
+/**
+ * Of the machine of the node: compiled zones with their `tzdata.zi`.
+ */
+folder: string,
+/**
+ * Only says what would change.
+ */
+dry_run: boolean, };
 
 export type InstanceDetail = { row: InstanceRow, words: Words, mode: Mode, overlap: Overlap, group: string, processor: string,
 /**
@@ -805,6 +820,29 @@ export type VersionRow = { version: number, saved_at: Moment, saved_by: string, 
 
 export type Words = { en: string, zh: string, };
 
+export type ZonesImported = { before: string, version: string,
+/**
+ * Jobs with times in the next months that are others now.
+ */
+changed: number,
+/**
+ * The first of them.
+ */
+jobs: Array<ChangedTimes>, };
+
+/**
+ * The zone data that times are planned by.
+ */
+export type ZonesView = {
+/**
+ * Such as `2026f`.
+ */
+version: string,
+/**
+ * What this program carries.
+ */
+bundled: string, zones: number, };
+
 export interface Operations {
   bootstrap: { input: Nothing; output: Bootstrap };
   status: { input: Nothing; output: Status };
@@ -812,6 +850,8 @@ export interface Operations {
   set_setting: { input: SetInput; output: DoneView };
   hold: { input: HoldInput; output: DoneView };
   release: { input: Nothing; output: DoneView };
+  zones: { input: Nothing; output: ZonesView };
+  import_zones: { input: ImportZones; output: ZonesImported };
   list_jobs: { input: ListJobs; output: JobPage };
   get_job: { input: OfJob; output: JobDetail };
   preview: { input: AskPreview; output: PreviewView };

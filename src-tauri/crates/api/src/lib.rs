@@ -23,6 +23,7 @@ mod times;
 mod typescript;
 pub mod views;
 mod window;
+mod zones;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,6 +48,7 @@ pub use connections::{Connections, Password, Tried};
 pub use feed::{Feed, Subscription};
 pub use operations::OPERATIONS;
 pub use typescript::types;
+pub use zones::ZoneFolder;
 
 /// What the program that answers knows of itself, and the store does not.
 pub trait Node: Send + Sync {
@@ -100,6 +102,7 @@ pub struct Api {
     shelf: Arc<Shelf>,
     node: Arc<dyn Node>,
     connections: Arc<dyn Connections>,
+    zone_folder: Arc<dyn ZoneFolder>,
     about: About,
     times: Times,
 }
@@ -113,13 +116,14 @@ pub struct Below {
     pub shelf: Arc<Shelf>,
     pub node: Arc<dyn Node>,
     pub connections: Arc<dyn Connections>,
+    pub zone_folder: Arc<dyn ZoneFolder>,
     pub about: About,
 }
 
 impl Api {
     pub fn new(below: Below) -> Api {
-        let Below { desk, archive, logs, events, shelf, node, connections, about } = below;
-        Api { desk, archive, logs, events, shelf, node, connections, about, times: Times::default() }
+        let Below { desk, archive, logs, events, shelf, node, connections, zone_folder, about } = below;
+        Api { desk, archive, logs, events, shelf, node, connections, zone_folder, about, times: Times::default() }
     }
 
     fn now(&self) -> Timestamp {

@@ -39,6 +39,8 @@ operations! {
     set_setting(SetInput) -> DoneView,
     hold(HoldInput) -> DoneView,
     release(Nothing) -> DoneView,
+    zones(Nothing) -> ZonesView,
+    import_zones(ImportZones) -> ZonesImported,
 
     // jobs
     list_jobs(ListJobs) -> JobPage,

@@ -460,6 +460,45 @@ pub struct AskCalendar {
     pub text: Option<String>,
 }
 
+/// The zone data that times are planned by.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ZonesView {
+    /// Such as `2026f`.
+    pub version: String,
+    /// What this program carries.
+    pub bundled: String,
+    pub zones: u32,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ImportZones {
+    /// Of the machine of the node: compiled zones with their `tzdata.zi`.
+    pub folder: String,
+    /// Only says what would change.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ZonesImported {
+    pub before: String,
+    pub version: String,
+    /// Jobs with times in the next months that are others now.
+    pub changed: u32,
+    /// The first of them.
+    pub jobs: Vec<ChangedTimes>,
+}
+
+/// The first times that a job had and has no more, and those that it has now.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ChangedTimes {
+    pub job: String,
+    pub name: String,
+    pub time_zone: String,
+    pub before: Vec<Moment>,
+    pub after: Vec<Moment>,
+}
+
 /// What entries and bands share is told once: of a job in `jobs`, of an entry in `notes`.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct CalendarView {

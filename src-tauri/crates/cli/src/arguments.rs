@@ -52,6 +52,8 @@ pub enum Verb {
     Ack(Ack),
     /// Check that no firing was lost or doubled; fails where one was.
     Ledger,
+    /// Show which zone data times are planned by, or take in newer data.
+    Zones(ZonesArguments),
     /// Make jobs of what another scheduler has.
     Import(Import),
     /// Stop a run.
@@ -207,6 +209,27 @@ pub struct Ack {
 }
 
 #[derive(Debug, Args)]
+pub struct ZonesArguments {
+    #[command(subcommand)]
+    pub verb: Option<ZonesVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ZonesVerb {
+    /// Plan by newer data from now on; no restart is needed.
+    Import(ImportZones),
+}
+
+#[derive(Debug, Args)]
+pub struct ImportZones {
+    /// Compiled zones with their tzdata.zi: /usr/share/zoneinfo, or the folder of the Python package tzdata.
+    pub folder: PathBuf,
+    /// Only say which times would change.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct Import {
     #[command(subcommand)]
     pub from: ImportFrom,
@@ -271,6 +294,12 @@ const COMMANDS: &[(&str, &str, &str)] = &[
     ("alarms", "列出未恢复的告警。", "campanile alarms --all"),
     ("ack", "确认告警。", "campanile ack 019aa5b2-7c1e-7d3a-9b6f-0c2e4a68f013 --note 'disk is being extended'"),
     ("ledger", "核对是否有触发丢失或重复；如有则以失败退出。", "campanile ledger && echo clean"),
+    ("zones", "查看时区数据的版本，或导入更新的数据。", "campanile zones"),
+    (
+        "zones import",
+        "此后按更新的时区数据计划；无需重启。",
+        "pip install --target /tmp/tz tzdata && campanile zones import /tmp/tz --dry-run",
+    ),
     ("import", "从其他调度器导入任务。", "crontab -l | campanile import crontab -"),
     ("crontab", "将 crontab 的每一行转换为任务。", "crontab -l | campanile import crontab - --dry-run"),
     ("cancel", "停止一次运行。", "campanile cancel 019aa5b2-7c1e-7d3a-9b6f-0c2e4a68f013"),
@@ -302,6 +331,7 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("apply.file", "YAML 或 JSON；- 表示标准输入。"),
     ("crontab.file", "crontab 文件；- 表示标准输入。其时间按 --zone 解释。"),
     ("dry_run", "只说明会发生什么，不做任何更改。"),
+    ("folder", "包含 tzdata.zi 的已编译时区目录：/usr/share/zoneinfo，或 Python 包 tzdata 的目录。"),
     ("export.jobs", "任务名称；默认为全部。"),
     ("jobs", "任务名称。"),
     ("text", "仅显示名称、标签或租户中含有该文字的任务。"),
@@ -329,16 +359,20 @@ pub fn command(lang: Lang) -> Command {
     let mut command = Line::command();
     // What is only added when it is built has to be there to be translated.
     command.build();
-    let command = told(command, lang);
+    let command = told(command, lang, &[]);
     match lang {
         Lang::En => command,
         Lang::Zh => command.about("在给定的时间让执行器完成工作。"),
     }
 }
 
-fn told(command: Command, lang: Lang) -> Command {
+/// `above` are the names of the commands that this one is a part of.
+fn told(command: Command, lang: Lang, above: &[String]) -> Command {
     let name = command.get_name().to_owned();
-    let said = COMMANDS.iter().find(|(of, _, _)| *of == name);
+    let path = [above, std::slice::from_ref(&name)].concat();
+    let find = |wanted: &str| COMMANDS.iter().find(|(of, _, _)| *of == wanted);
+    // Of two of one name, the one that is told with what it is a part of.
+    let said = path.get(1..).and_then(|own| find(&own.join(" "))).or_else(|| find(&name));
     let mut command = command;
     if let Some((_, about, example)) = said {
         command = command.after_help(match lang {
@@ -355,7 +389,7 @@ fn told(command: Command, lang: Lang) -> Command {
             .help_template("{about-with-newline}\n用法：{usage}\n\n{all-args}{after-help}")
             .mut_args(|argument| in_chinese(&name, argument));
     }
-    command.mut_subcommands(|inner| told(inner, lang))
+    command.mut_subcommands(|inner| told(inner, lang, &path))
 }
 
 fn in_chinese(command: &str, argument: Arg) -> Arg {

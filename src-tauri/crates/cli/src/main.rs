@@ -11,13 +11,14 @@ mod runs;
 mod said;
 mod serve;
 mod session;
+mod zones;
 
 use std::process::ExitCode;
 
 use campanile_model::Fault;
 use clap::FromArgMatches;
 
-use crate::arguments::{ImportFrom, Line, Verb};
+use crate::arguments::{ImportFrom, Line, Verb, ZonesVerb};
 use crate::said::Lang;
 use crate::session::Session;
 
@@ -79,6 +80,10 @@ async fn carry_out(line: Line, lang: Lang) -> Result<Answer, Fault> {
         Verb::Jobs(list) => jobs::list(&session, list).await,
         Verb::Import(import) => match import.from {
             ImportFrom::Crontab(crontab) => jobs::import_crontab(&session, crontab).await,
+        },
+        Verb::Zones(of) => match of.verb {
+            None => zones::show(&session).await,
+            Some(ZonesVerb::Import(import)) => zones::import(&session, import).await,
         },
         Verb::Pause(of) => jobs::change(&session, "pause_jobs", of).await,
         Verb::Resume(of) => jobs::change(&session, "resume_jobs", of).await,

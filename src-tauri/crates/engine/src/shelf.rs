@@ -5,6 +5,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use campanile_model::Almanac;
+use campanile_model::schedule::Zones;
 
 pub struct Shelf(RwLock<Arc<Almanac>>);
 
@@ -15,5 +16,11 @@ impl Shelf {
 
     pub fn almanac(&self) -> Arc<Almanac> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// From now on times are planned by other zone data.
+    pub fn put_zones(&self, zones: Arc<Zones>) {
+        let mut lying = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        *lying = Arc::new(lying.with_zones(zones));
     }
 }

@@ -59,6 +59,11 @@ impl DataFolder {
         self.root.join("connections.json")
     }
 
+    /// By which zone data times are planned here.
+    pub fn zones(&self) -> PathBuf {
+        self.root.join("zones")
+    }
+
     /// Passwords that no keychain holds.
     pub fn secrets(&self) -> PathBuf {
         self.root.join("secrets")

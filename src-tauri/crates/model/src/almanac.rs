@@ -23,6 +23,12 @@ impl Almanac {
         Almanac::new(Arc::new(Zones::bundled()))
     }
 
+    /// The same with other zone data.
+    #[must_use]
+    pub fn with_zones(&self, zones: Arc<Zones>) -> Almanac {
+        Almanac::new(zones)
+    }
+
     /// Two with the same version plan the same instants.
     pub fn version(&self) -> &str {
         &self.version

