@@ -13,7 +13,7 @@ use campanile_tests::campanile::{Campanile, Member, Serve, Told, free_address, t
 use serde_json::{Value, json};
 
 /// How the executor of a language is started.
-fn command(sdk: &str) -> Option<Vec<String>> {
+pub fn command(sdk: &str) -> Option<Vec<String>> {
     if sdk == "rust" {
         return Some(vec![env!("CARGO_BIN_EXE_conformance-executor").to_owned()]);
     }
@@ -292,27 +292,24 @@ fn work_outlives_the_node_and_an_executor_leaves_in_good_order(sdk: &str) {
     leaves_a_receipt(sdk);
 }
 
-macro_rules! for_every_sdk {
-    ($($sdk:ident)*) => {$(
-        mod $sdk {
-            const SDK: &str = stringify!($sdk);
-
-            #[test]
-            fn runs_end_as_the_processor_says() {
-                super::runs_end_as_the_processor_says(SDK);
-            }
-
-            #[test]
-            fn what_an_executor_loses_another_one_runs() {
-                super::what_an_executor_loses_another_one_runs(SDK);
-            }
-
-            #[test]
-            fn work_outlives_the_node_and_an_executor_leaves_in_good_order() {
-                super::work_outlives_the_node_and_an_executor_leaves_in_good_order(SDK);
-            }
-        }
-    )*};
+/// All at once: nearly all of the time of these stories is waiting.
+fn for_every_sdk(story: fn(&str)) {
+    let each: Vec<_> = ["rust", "go", "python"].map(|sdk| (sdk, thread::spawn(move || story(sdk)))).into();
+    let failed: Vec<&str> = each.into_iter().filter_map(|(sdk, told)| told.join().is_err().then_some(sdk)).collect();
+    assert!(failed.is_empty(), "not so with the SDK for {failed:?}");
 }
 
-for_every_sdk!(rust go python);
+#[test]
+fn with_every_sdk_runs_end_as_the_processor_says() {
+    for_every_sdk(runs_end_as_the_processor_says);
+}
+
+#[test]
+fn with_every_sdk_what_an_executor_loses_another_one_runs() {
+    for_every_sdk(what_an_executor_loses_another_one_runs);
+}
+
+#[test]
+fn with_every_sdk_work_outlives_the_node_and_an_executor_leaves_in_good_order() {
+    for_every_sdk(work_outlives_the_node_and_an_executor_leaves_in_good_order);
+}

@@ -61,6 +61,11 @@ fn ended(child: Child, arguments: &[&str]) -> Output {
     ended.expect("its output can be read")
 }
 
+fn signal(child: &Child, name: &str) {
+    let told = Command::new("kill").args([name, &child.id().to_string()]).status().expect("kill can be run");
+    assert!(told.success(), "process {} is gone already", child.id());
+}
+
 /// What a command said.
 #[derive(Debug)]
 pub struct Said {
@@ -262,11 +267,17 @@ impl Serve {
 
     /// Asks it to leave in good order.
     pub fn stop(mut self) -> ExitStatus {
-        let pid = self.child.id().to_string();
-        let told = Command::new("kill").args(["-TERM", &pid]).status().expect("kill can be run");
-        assert!(told.success(), "it is gone already: {}", self.said());
+        signal(&self.child, "-TERM");
         wait_until("it leaves", || !self.is_running());
         self.child.wait().expect("it has ended")
+    }
+
+    pub fn freeze(&self) {
+        signal(&self.child, "-STOP");
+    }
+
+    pub fn thaw(&self) {
+        signal(&self.child, "-CONT");
     }
 
     /// What it wrote about itself.
@@ -304,9 +315,8 @@ impl Member {
         Member { child: starting.spawn().expect("it can be started"), name: name.to_owned() }
     }
 
-    fn signal(&self, name: &str) {
-        let told = Command::new("kill").args([name, &self.child.id().to_string()]).status().expect("kill can be run");
-        assert!(told.success(), "{} is gone already", self.name);
+    pub fn is_running(&mut self) -> bool {
+        self.child.try_wait().expect("it can be asked").is_none()
     }
 
     pub fn kill_9(mut self) {
@@ -315,16 +325,16 @@ impl Member {
     }
 
     pub fn freeze(&self) {
-        self.signal("-STOP");
+        signal(&self.child, "-STOP");
     }
 
     pub fn thaw(&self) {
-        self.signal("-CONT");
+        signal(&self.child, "-CONT");
     }
 
     /// Asks it to leave in good order, and waits until it has.
     pub fn stop(mut self) -> ExitStatus {
-        self.signal("-TERM");
+        signal(&self.child, "-TERM");
         wait_for("it leaves", || self.child.try_wait().expect("it can be asked"))
     }
 }
