@@ -521,6 +521,21 @@ export function withTime(script: Script): Script {
   Object.assign(script.answers, {
     calendar: (input: { date?: string | null; text?: string | null; days?: number }) =>
       week(script.now, input.date ?? null, input.text ?? null, input.days ?? 7),
+    zones: () => ({ version: "2026f", bundled: "2026d", zones: 597 }),
+    import_zones: () => ({
+      before: "2026d",
+      version: "2026f",
+      changed: 4,
+      jobs: [
+        {
+          job: "job-5",
+          name: "exchange-rates",
+          time_zone: "Europe/Berlin",
+          before: [moment(script.now + 3 * DAY)],
+          after: [moment(script.now + 3 * DAY + 60 * MIN)],
+        },
+      ],
+    }),
     reschedule: (input: { job: string; planned: number; to_local?: string }) => reschedule(input),
     save_job: () => ({ jobs: ["job-0"], instances: [], changed: 1, version: 3 }),
     restore_version: () => ({ jobs: ["job-0"], instances: [], changed: 1, version: 4 }),
@@ -599,6 +614,16 @@ export const TIME_SHOTS = [
       await page.getByTestId("reschedule-words").waitFor();
       await page.keyboard.press("Enter");
       await page.getByTestId("reschedule-dialog").waitFor({ state: "detached" });
+    },
+  },
+  {
+    name: "zone-data",
+    path: "/settings",
+    act: async (page: Page) => {
+      await page.getByRole("button", { name: /^(Import newer data|导入较新的数据)$/ }).click();
+      await page.getByLabel(/^(Folder|目录)/).fill("/usr/share/zoneinfo");
+      await page.getByRole("button", { name: /^(See what changes|查看影响)$/ }).click();
+      await page.getByTestId("zones-change").waitFor();
     },
   },
   { name: "calendar-month", path: "/calendar?mode=month" },

@@ -26,8 +26,10 @@ async function toNextWeek(page, node) {
 }
 
 async function due(node, date) {
-  const { entries } = await node.ask("calendar", { date, days: 1 });
-  return entries.filter((entry) => entry.name === "morning-report").map((entry) => entry.due.text.slice(11, 16));
+  const { jobs, entries } = await node.ask("calendar", { date, days: 1 });
+  return entries
+    .filter((entry) => jobs[entry.job].name === "morning-report")
+    .map((entry) => entry.due.text.slice(11, 16));
 }
 
 story("a quartz job is built: six fields are asked about, the fault is marked, the words are live", async ({ page, node }) => {

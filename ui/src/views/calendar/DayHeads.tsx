@@ -6,7 +6,6 @@ import type { CalendarView } from "@/api/calendar";
 import { cx } from "@/lib/cx";
 import { figure, useSaid, useWords } from "@/lib/words";
 import { clock, parts } from "./civil";
-import { DayMarks } from "./DayMarks";
 import { stripes } from "./layout";
 import { GUTTER, type Opened } from "./WeekGrid";
 import { calendarWords } from "./words";
@@ -77,7 +76,6 @@ export function DayHeads({ week, from, count, onDay, onOpen }: DayHeadsProps) {
                   {parts(day.date).day}
                 </span>
               </button>
-              <DayMarks day={day} brief={count > 1} />
               {day.clock_change && (
                 <span
                   data-testid="calendar-clock-change"

@@ -11,6 +11,7 @@ import { type Lang, useSaid, useWords } from "@/lib/words";
 import { Facts, Section, Segmented, SkeletonRows } from "@/primitives";
 import { Connections } from "./Connections";
 import { settingsWords } from "./words";
+import { ZoneData } from "./ZoneData";
 
 export function SettingsView() {
   const w = useWords(settingsWords);
@@ -76,6 +77,7 @@ export function SettingsView() {
             </Row>
           </div>
         </Section>
+        <ZoneData />
         <Connections />
         <Answer of={bootstrap} skeleton={<SkeletonRows rows={5} />}>
           {(node) => (

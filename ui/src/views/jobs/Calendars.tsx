@@ -1,5 +1,0 @@
-import type { PartProps } from "./fields";
-
-export function Calendars(_: PartProps) {
-  return null;
-}

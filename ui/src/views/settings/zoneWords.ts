@@ -1,0 +1,41 @@
+import { figure, plural, words } from "@/lib/words";
+
+export const zoneWords = words(
+  {
+    title: "Time zone data",
+    note: "Rules for clocks change several times a year; the newest data there is, is used.",
+    version: "In use",
+    bundled: "Carried by the program",
+    zones: (n: number) => plural(n, "zone"),
+    take: "Import newer data",
+    takeTitle: "Import time zone data",
+    takeLead:
+      "A folder of the node's machine with compiled zones and their tzdata.zi. Nothing is changed before you have seen what it does.",
+    folder: "Folder",
+    look: "See what changes",
+    confirm: (version: string) => `Use ${version}`,
+    would: (before: string, version: string) => `${before} → ${version}`,
+    changed: (n: number) => (n === 0 ? "No job's times change." : `Times of ${plural(n, "job")} change:`),
+    more: (n: number) => `and ${plural(n, "more job")}`,
+    taken: (version: string) => `Times are planned by ${version} now`,
+    cancel: "Cancel",
+  },
+  {
+    title: "时区数据",
+    note: "各地时钟规则每年多次变更；始终使用现有的最新数据。",
+    version: "正在使用",
+    bundled: "程序自带",
+    zones: (n: number) => `${figure(n)} 个时区`,
+    take: "导入较新的数据",
+    takeTitle: "导入时区数据",
+    takeLead: "节点所在机器上的目录，其中有编译后的时区及 tzdata.zi。在您看到影响之前不会作任何更改。",
+    folder: "目录",
+    look: "查看影响",
+    confirm: (version: string) => `使用 ${version}`,
+    would: (before: string, version: string) => `${before} → ${version}`,
+    changed: (n: number) => (n === 0 ? "没有任务的时间改变。" : `${figure(n)} 个任务的时间改变：`),
+    more: (n: number) => `另有 ${figure(n)} 个任务`,
+    taken: (version: string) => `现按 ${version} 计算时间`,
+    cancel: "取消",
+  },
+);
