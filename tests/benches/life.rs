@@ -7,11 +7,11 @@
 use std::time::Instant;
 
 use campanile_engine::dispatcher::outcome;
-use campanile_model::Timestamp;
 use campanile_model::ledger::LedgerSpan;
 use campanile_model::task::{Illegal, Step, Task};
+use campanile_model::{LaneClock, Timestamp};
 use campanile_store::conformance::fixtures::{self, at};
-use campanile_store::{Assignment, Change, InstanceStore, Launch, Lead, Taken, TaskStore, Wanted};
+use campanile_store::{Assignment, Change, InstanceStore, Launch, Lead, Taken, TaskStore, Wanted, WantedNeed};
 use campanile_store_sqlite::SqliteStore;
 
 const BATCH: usize = 500;
@@ -79,11 +79,9 @@ async fn firings(count: usize) -> anyhow::Result<()> {
             .collect();
         store.assign(&lead, &assignments).await?;
         let ready = store.due_tasks(Timestamp::MAX, BATCH).await?;
-        step(&store, &lead, ready, |task, step| outcome::due(task, at(step))).await?;
-        let wanted = Wanted {
-            processors: vec![(jobs[0].spec.executor_group.clone(), jobs[0].spec.processor.clone())],
-            limit: BATCH,
-        };
+        step(&store, &lead, ready, |task, step| outcome::due(task, LaneClock::default(), at(step))).await?;
+        let needs = store.ready_needs().await?.into_iter().map(WantedNeed::all_of).collect();
+        let wanted = Wanted { needs, limit: BATCH };
         let ready = store.ready_tasks(&wanted).await?;
         step(&store, &lead, ready, |task, second| outcome::push(task, fixtures::executor("boot"), at(second))).await?;
         let held = store.held_by(&fixtures::executor("boot"), BATCH).await?;

@@ -12,6 +12,7 @@ mod crontab;
 mod firing;
 mod folder;
 mod kill;
+mod lanes;
 mod nodes;
 mod overlap;
 mod people;

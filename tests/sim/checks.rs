@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use campanile_engine::link::{AttemptRef, Said};
-use campanile_model::instance::{Instance, InstanceState, OmissionReason, Origin};
+use campanile_model::instance::{Instance, InstanceState, OmissionReason, Origin, settled};
 use campanile_model::job::JobVersion;
 use campanile_model::request::Ask;
 use campanile_model::schedule::{Exception, Schedule};
@@ -33,6 +33,8 @@ pub enum Promise {
     Table,
     /// An overtaken leader wrote.
     Lease,
+    /// More went at once than a limit allows.
+    Bounds,
     /// Something does not end.
     NothingStuck,
     /// The world is busy for ever at one instant.
@@ -57,6 +59,7 @@ pub fn always(stored: &Stored, diary: &[Entry]) -> Vec<Violation> {
     acknowledged(stored, diary, &mut found);
     table(stored, &mut found);
     leases(stored, &mut found);
+    found.extend(stored.overfull.iter().map(|what| broken(Promise::Bounds, what.as_str())));
     found
 }
 
@@ -484,14 +487,14 @@ fn leases(stored: &Stored, found: &mut Vec<Violation>) {
 pub fn unfinished(stored: &Stored) -> Vec<String> {
     let mut found = Vec::new();
     for instance in stored.instances_in_order() {
-        let states: Vec<TaskState> = stored
-            .tasks_of
-            .get(&instance.id)
-            .into_iter()
-            .flatten()
-            .filter_map(|task| stored.tasks.get(task))
-            .map(|task| task.row.state())
-            .collect();
+        let tasks = stored.tasks_of.get(&instance.id).into_iter().flatten().filter_map(|task| stored.tasks.get(task));
+        let tasks: Vec<_> = tasks.map(|task| &task.row).collect();
+        let states: Vec<TaskState> = tasks.iter().map(|task| task.state()).collect();
+        let least = stored.versions.get(&(instance.job, instance.version)).and_then(|version| version.spec.min_success);
+        let ends = |states: &[TaskState]| match tasks.iter().any(|task| task.limits.of_several) {
+            true => settled(states, least) == instance.state,
+            false => ends_as(instance.state, states),
+        };
         let name = name_of(stored, instance.job);
         if !instance.state.is_final() {
             found.push(format!(
@@ -500,7 +503,7 @@ pub fn unfinished(stored: &Stored) -> Vec<String> {
             ));
         } else if states.iter().any(|state| !state.is_final()) {
             found.push(format!("an instance of {name} is {}, and its tasks are {states:?}", instance.state));
-        } else if !states.is_empty() && !ends_as(instance.state, &states) {
+        } else if !states.is_empty() && !ends(&states) {
             found.push(format!("an instance of {name} ended {}, and its tasks ended {states:?}", instance.state));
         }
     }

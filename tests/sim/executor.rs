@@ -29,10 +29,16 @@ pub struct Script {
     pub business: u32,
     pub system: u32,
     pub hands_back: u32,
+    /// Is let lie for seconds although a slot is free.
+    pub dawdles: u32,
     /// Runs ten times as long.
     pub long: u32,
     /// Goes on until it is killed.
     pub ignores_cancel: u32,
+    /// Is no longer worth doing, when it is asked.
+    pub not_needed: u32,
+    /// Gets no answer, when it is asked.
+    pub says_nothing: u32,
     pub longest_run_ms: i64,
     /// The mutation: an attempt that is pushed again is started again.
     pub runs_a_repeated_push: bool,
@@ -44,8 +50,11 @@ impl Script {
         business: 0,
         system: 0,
         hands_back: 0,
+        dawdles: 0,
         long: 0,
         ignores_cancel: 0,
+        not_needed: 0,
+        says_nothing: 0,
         longest_run_ms: 300,
         runs_a_repeated_push: false,
     };
@@ -86,6 +95,8 @@ pub struct Executor {
     /// The node in whose process it lives.
     pub home: Option<String>,
     pub processors: Vec<String>,
+    /// A label of it.
+    pub zone: &'static str,
     pub capacity: u32,
     pub queue: u32,
     pub hands: Hands,
@@ -116,6 +127,7 @@ impl Executor {
             over: BTreeSet::new(),
             declined: BTreeMap::new(),
             draining: false,
+            dawdles_until: now,
         };
         life.run().await;
     }
@@ -137,6 +149,7 @@ enum Phase {
 struct Held {
     phase: Phase,
     hands_back: bool,
+    dawdles: bool,
     last_sequence: u64,
     accepted: u64,
     unacknowledged: BTreeMap<u64, Report>,
@@ -164,6 +177,8 @@ struct Life {
     declined: BTreeMap<AttemptRef, u64>,
     /// It was told to take nothing new.
     draining: bool,
+    /// It begins nothing until then.
+    dawdles_until: i64,
 }
 
 impl Life {
@@ -204,6 +219,9 @@ impl Life {
             Line::Up(_) => moments.extend([self.next_heartbeat, self.heard_at + 2 * LEASE_MS]),
         }
         moments.extend(self.lease_until);
+        if !self.queue.is_empty() {
+            moments.extend(Some(self.dawdles_until).filter(|until| *until > self.executor.hands.now()));
+        }
         for held in self.held.values() {
             if let Phase::Running { ends_at, .. } = held.phase {
                 moments.push(ends_at);
@@ -270,7 +288,7 @@ impl Life {
             executor: self.me.clone(),
             embedded: self.executor.home.is_some(),
             processors: self.executor.processors.iter().map(offer).collect(),
-            labels: BTreeMap::new(),
+            labels: BTreeMap::from([("zone".to_owned(), self.executor.zone.to_owned())]),
             sdk_version: String::new(),
             public_key: None,
             capacity: self.executor.capacity,
@@ -323,7 +341,11 @@ impl Life {
             ToExecutor::Drain { .. } => self.drain(),
             ToExecutor::Resume => self.draining = false,
             ToExecutor::StillNeeded(question) => {
-                self.say(FromExecutor::StillNeeded { question: question.id, needed: true, message: String::new() });
+                let script = *self.executor.script.lock().expect("nobody panics with it");
+                if !self.luck.chance(script.says_nothing) {
+                    let needed = !self.luck.chance(script.not_needed);
+                    self.say(FromExecutor::StillNeeded { question: question.id, needed, message: String::new() });
+                }
             }
             // It knows its network.
             ToExecutor::Nodes(_) => {}
@@ -403,6 +425,7 @@ impl Life {
             Held {
                 phase: Phase::HandedBack,
                 hands_back: self.luck.chance(script.hands_back),
+                dawdles: self.luck.chance(script.dawdles),
                 last_sequence,
                 accepted: 0,
                 unacknowledged: BTreeMap::new(),
@@ -436,10 +459,16 @@ impl Life {
         let script = *self.executor.script.lock().expect("nobody panics while setting it");
         loop {
             let running = self.held.values().filter(|held| matches!(held.phase, Phase::Running { .. })).count();
-            if running >= self.executor.capacity as usize {
+            if running >= self.executor.capacity as usize || now < self.dawdles_until {
                 return;
             }
             let Some(attempt) = self.queue.pop_front() else { return };
+            if let Some(held) = self.held.get_mut(&attempt).filter(|held| held.dawdles) {
+                held.dawdles = false;
+                self.queue.push_front(attempt);
+                self.dawdles_until = now + self.luck.between(1000, 12_000);
+                return;
+            }
             if self.held.get(&attempt).is_some_and(|held| held.hands_back) {
                 self.set_phase(attempt, Phase::HandedBack);
                 self.report(attempt, Said::HandedBack(Words::new("not now", "暂不执行")));

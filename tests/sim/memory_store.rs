@@ -15,14 +15,16 @@ use campanile_model::alarm::{Alarm, AlarmRule, AlarmState};
 use campanile_model::instance::{Instance, InstanceMove, InstanceState, Omission, Origin};
 use campanile_model::job::{Job, JobVersion};
 use campanile_model::ledger::LedgerSpan;
+use campanile_model::limits::{LIMITS, Limits};
 use campanile_model::request::{Answer, AuditEntry, Request};
 use campanile_model::schedule::Schedule;
-use campanile_model::task::{ExecutorRef, Incident, Step, StoredTask, Task, TaskState};
+use campanile_model::task::{ExecutorRef, Incident, Need, Step, StoredTask, Task, TaskState};
 use campanile_model::{AlarmId, InstanceId, JobId, Lane, RequestId, TaskId, Timestamp};
 use campanile_store::{
-    AlarmStore, Assignment, CarriedOut, Change, HistoryEntry, IncidentMark, InstanceStore, JobStore, LaneDepth, Launch,
-    Launched, Lead, LeaseRow, LeaseStore, LedgerExtract, MadeInstance, OMISSIONS_OUTLIVE, Purge, Purged, RequestStore,
-    Result, SettingStore, StoreError, Taken, TaskStore, UpkeepStore, Wanted,
+    AlarmStore, Assignment, Bound, CarriedOut, Change, Claimed, HistoryEntry, IncidentMark, InstanceStore, JobStore,
+    LaneDepth, Launch, Launched, Lead, LeaseRow, LeaseStore, LedgerExtract, MadeInstance, OMISSIONS_OUTLIVE, Purge,
+    Purged, RequestStore, Result, Room, Scope, SettingStore, Settlement, StoreError, Taken, TaskStore, UpkeepStore,
+    Wanted, scopes_of,
 };
 use serde_json::Value;
 
@@ -46,6 +48,8 @@ pub struct BrokenPromises {
     pub once: bool,
     /// A launch drops its omissions.
     pub omissions: bool,
+    /// A claim goes through whatever is held already.
+    pub bounds: bool,
 }
 
 /// An accepted write of an officer.
@@ -91,6 +95,8 @@ pub struct Stored {
     pub instances: BTreeMap<InstanceId, Placed<Instance>>,
     pub tasks: BTreeMap<TaskId, Placed<Task>>,
     pub tasks_of: BTreeMap<InstanceId, Vec<TaskId>>,
+    /// Instances that end when all their tasks have.
+    several: BTreeSet<InstanceId>,
     pub history: BTreeMap<TaskId, Vec<HistoryEntry>>,
     /// Tasks that were purged.
     pub gone: BTreeSet<TaskId>,
@@ -103,6 +109,10 @@ pub struct Stored {
     pub answers: BTreeMap<RequestId, Answer>,
     pub settings: BTreeMap<String, Value>,
     pub audit: Vec<AuditEntry>,
+    /// Pushes that went beyond a limit.
+    pub overfull: Vec<String>,
+    /// How often a limit was just reached, by its kind.
+    pub full: BTreeMap<&'static str, u64>,
     last_order: u64,
     last_incident: i64,
 }
@@ -279,6 +289,7 @@ impl Stored {
             return;
         }
         instance.state = change.to;
+        instance.failure = None;
         if change.to.is_final() {
             instance.finished_at = Some(change.at);
             instance.result.clone_from(&change.result);
@@ -326,6 +337,81 @@ impl Stored {
         Taken::Done
     }
 
+    fn held(&self, scope: &Scope) -> u64 {
+        if self.broken.bounds { 0 } else { self.truly_held(scope) }
+    }
+
+    fn truly_held(&self, scope: &Scope) -> u64 {
+        self.tasks.values().filter(|task| task.row.state().is_held() && scopes_of(&task.row).contains(scope)).count()
+            as u64
+    }
+
+    fn claim(&mut self, node: &str, push: &Step, room: &mut Room) -> Claimed {
+        let is_as_seen =
+            self.tasks.get(&push.task().id).is_some_and(|task| task.row.fence() == push.seen() || self.broken.fence);
+        if is_as_seen && !room.admit(push.task()) && !self.broken.bounds {
+            return Claimed::Full;
+        }
+        if self.take(node, push) == Taken::Lost {
+            return Claimed::Lost;
+        }
+        self.look_at_bounds(push.task());
+        Claimed::Done
+    }
+
+    /// Holds a push that was written against every limit that is set, counted in the plainest way.
+    fn look_at_bounds(&mut self, task: &Task) {
+        let limits = self.settings.get(LIMITS).and_then(|set| serde_json::from_value::<Limits>(set.clone()).ok());
+        let limits = limits.unwrap_or_default();
+        let tenant = task.needs.tenant.clone();
+        let bounds = [
+            ("job", Scope::Job(task.job), task.needs.limit),
+            ("group", Scope::Group(task.group.clone()), limits.groups.get(&task.group).copied()),
+            ("node", Scope::Everything, limits.node),
+            (
+                "tenant",
+                Scope::Tenant(tenant.clone().unwrap_or_default()),
+                tenant.and_then(|tenant| limits.tenants.get(&tenant).copied()),
+            ),
+        ];
+        for (name, scope, most) in bounds {
+            let Some(most) = most else { continue };
+            let held = self.truly_held(&scope);
+            if held > u64::from(most) {
+                self.overfull.push(format!("{held} tasks are held under the {name}'s limit of {most}: {}", task.id));
+            } else if held == u64::from(most) {
+                *self.full.entry(name).or_default() += 1;
+            }
+        }
+    }
+
+    /// Ready tasks that have such a time, earliest first.
+    fn ready_by(&self, limit: usize, time: impl Fn(&Task) -> Option<Timestamp>) -> Vec<Task> {
+        let mut ready = self.tasks_where(|task| task.state() == TaskState::Ready && time(task).is_some());
+        ready.sort_by_key(|task| (time(&task.row), task.order));
+        rows_of(ready).take(limit).collect()
+    }
+
+    fn goes_on(&self, instance: InstanceId) -> bool {
+        self.tasks.values().any(|task| task.row.instance == instance && !task.row.state().is_final())
+    }
+
+    fn settle(&mut self, settlement: &Settlement) -> bool {
+        let id = settlement.change.instance;
+        let open = self.instances.get(&id).is_some_and(|placed| !placed.row.state.is_final());
+        if !open || self.goes_on(id) {
+            return false;
+        }
+        for incident in &settlement.incidents {
+            self.put_incident(incident);
+        }
+        self.move_instance(&settlement.change);
+        if let Some(placed) = self.instances.get_mut(&id) {
+            placed.row.failure.clone_from(&settlement.failure);
+        }
+        true
+    }
+
     fn assign(&mut self, assignment: &Assignment) -> bool {
         if assignment.tasks.is_empty() || self.has_tasks(assignment.instance) {
             return false;
@@ -335,6 +421,9 @@ impl Stored {
             return false;
         }
         placed.row.assigned_at = Some(assignment.at);
+        if assignment.tasks.len() > 1 || assignment.tasks.iter().any(|task| task.limits.of_several) {
+            self.several.insert(assignment.instance);
+        }
         for task in &assignment.tasks {
             let order = self.next_order();
             self.tasks.insert(task.id, Placed { order, row: task.clone() });
@@ -746,6 +835,21 @@ impl InstanceStore for MemoryStore {
         self.lead("end_unassigned", lead, |stored| stored.end_unassigned(change)).await
     }
 
+    async fn ended_together(&self, limit: usize) -> Result<Vec<InstanceId>> {
+        self.read("ended_together", |stored| {
+            let together = |instance: &&Instance| {
+                stored.several.contains(&instance.id) && !instance.state.is_final() && !stored.goes_on(instance.id)
+            };
+            stored.instances_in_order().into_iter().filter(together).map(|instance| instance.id).take(limit).collect()
+        })
+        .await
+    }
+
+    async fn settle(&self, lead: &Lead, settlements: &[Settlement]) -> Result<Vec<bool>> {
+        self.lead("settle", lead, |stored| settlements.iter().map(|settlement| stored.settle(settlement)).collect())
+            .await
+    }
+
     async fn instances(&self, ids: &[InstanceId]) -> Result<Vec<Instance>> {
         self.read("instances", |stored| {
             let ids: BTreeSet<_> = ids.iter().collect();
@@ -771,6 +875,19 @@ impl InstanceStore for MemoryStore {
 impl TaskStore for MemoryStore {
     async fn take(&self, lead: &Lead, steps: &[Step]) -> Result<Vec<Taken>> {
         self.lead("take", lead, |stored| steps.iter().map(|step| stored.take(&lead.holder, step)).collect()).await
+    }
+
+    async fn claim(&self, lead: &Lead, pushes: &[Step], bounds: &[Bound]) -> Result<Vec<Claimed>> {
+        self.lead("claim", lead, |stored| {
+            let held: Vec<u64> = bounds.iter().map(|bound| stored.held(&bound.scope)).collect();
+            let mut room = Room::left(bounds, &held);
+            pushes.iter().map(|step| stored.claim(&lead.holder, step, &mut room)).collect()
+        })
+        .await
+    }
+
+    async fn held(&self, scopes: &[Scope]) -> Result<Vec<u64>> {
+        self.read("held", |stored| scopes.iter().map(|scope| stored.held(scope)).collect()).await
     }
 
     async fn tasks(&self, ids: &[TaskId]) -> Result<Vec<Task>> {
@@ -799,20 +916,62 @@ impl TaskStore for MemoryStore {
 
     async fn ready_tasks(&self, wanted: &Wanted) -> Result<Vec<Task>> {
         self.read("ready_tasks", |stored| {
-            let mut ready = stored.tasks_where(|task| {
-                task.state() == TaskState::Ready
-                    && wanted.processors.iter().any(|(group, name)| *group == task.group && *name == task.processor)
+            let mut ready = stored.tasks_where(|task| task.state() == TaskState::Ready);
+            ready.sort_by_key(|task| (task.row.lane, task.row.lane_since, task.order));
+            let mut left: BTreeMap<Need, (Lane, usize)> = BTreeMap::new();
+            for wanted in &wanted.needs {
+                let of_need = left.entry(wanted.need.clone()).or_insert((wanted.down_to, wanted.limit));
+                *of_need = (of_need.0.max(wanted.down_to), of_need.1.max(wanted.limit));
+            }
+            ready.retain(|task| match left.get_mut(&task.row.need()) {
+                Some((down_to, left)) if task.row.lane <= *down_to && *left > 0 => {
+                    *left -= 1;
+                    true
+                }
+                _ => false,
             });
-            ready.sort_by_key(|task| (task.row.lane, task.row.ready_at, task.order));
             rows_of(ready).take(wanted.limit).collect()
         })
         .await
     }
 
-    async fn ready_processors(&self) -> Result<Vec<(String, String)>> {
-        self.read("ready_processors", |stored| {
+    async fn ready_needs(&self) -> Result<Vec<Need>> {
+        self.read("ready_needs", |stored| {
             let ready = rows_of(stored.tasks_where(|task| task.state() == TaskState::Ready));
-            ready.map(|task| (task.group, task.processor)).collect::<BTreeSet<_>>().into_iter().collect()
+            ready.map(|task| task.need()).collect::<BTreeSet<_>>().into_iter().collect()
+        })
+        .await
+    }
+
+    async fn ready_counts(&self) -> Result<Vec<(Need, Lane, u64)>> {
+        self.read("ready_counts", |stored| {
+            let mut counts: BTreeMap<(Need, Lane), u64> = BTreeMap::new();
+            for task in rows_of(stored.tasks_where(|task| task.state() == TaskState::Ready)) {
+                *counts.entry((task.need(), task.lane)).or_default() += 1;
+            }
+            counts.into_iter().map(|((need, lane), n)| (need, lane, n)).collect()
+        })
+        .await
+    }
+
+    async fn promotable(&self, lane_time: Timestamp, limit: usize) -> Result<Vec<Task>> {
+        self.read("promotable", |stored| stored.ready_by(limit, |task| task.promote_at.filter(|at| *at <= lane_time)))
+            .await
+    }
+
+    async fn expired(&self, now: Timestamp, limit: usize) -> Result<Vec<Task>> {
+        self.read("expired", |stored| stored.ready_by(limit, |task| task.expires_at.filter(|at| *at <= now))).await
+    }
+
+    async fn last_executors(&self, jobs: &[JobId]) -> Result<Vec<(JobId, String)>> {
+        self.read("last_executors", |stored| {
+            let mut last = BTreeMap::new();
+            for task in stored.tasks_where(|task| jobs.contains(&task.job)) {
+                if let Some(executor) = &task.row.executor {
+                    last.insert(task.row.job, executor.name.clone());
+                }
+            }
+            last.into_iter().collect()
         })
         .await
     }
@@ -857,19 +1016,20 @@ impl TaskStore for MemoryStore {
         .await
     }
 
-    async fn lane_depths(&self) -> Result<Vec<LaneDepth>> {
+    async fn lane_depths(&self, stale_before: Timestamp) -> Result<Vec<LaneDepth>> {
         self.read("lane_depths", |stored| {
-            Lane::ALL
-                .into_iter()
-                .map(|lane| {
-                    let ready = stored.tasks_where(|task| task.state() == TaskState::Ready && task.lane == lane);
-                    LaneDepth {
-                        lane,
-                        depth: ready.len() as u64,
-                        oldest_ready_at: ready.iter().filter_map(|task| task.row.ready_at).min(),
-                    }
-                })
-                .collect()
+            let depth = |lane| {
+                let ready = stored.tasks_where(|task| task.state() == TaskState::Ready && task.lane == lane);
+                let count = |keep: &dyn Fn(&Task) -> bool| ready.iter().filter(|task| keep(&task.row)).count() as u64;
+                LaneDepth {
+                    lane,
+                    depth: ready.len() as u64,
+                    oldest_ready_at: ready.iter().filter_map(|task| task.row.ready_at).min(),
+                    promoted: count(&|task| task.promotions > 0),
+                    stale: count(&|task| task.lane_since.is_some_and(|since| since < stale_before)),
+                }
+            };
+            Lane::ALL.into_iter().map(depth).collect()
         })
         .await
     }

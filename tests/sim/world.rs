@@ -10,13 +10,16 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use campanile_coord::LocalCoord;
+use campanile_engine::held::HeldTable;
 use campanile_engine::link::Said;
 use campanile_engine::logs::{LogLine, LogPage, Logs};
+use campanile_engine::questions::Questions;
 use campanile_engine::roster::Roster;
 use campanile_engine::sweeper::RETENTION;
 use campanile_engine::{Desk, Dice, Node, Shared, Shelf, ledger};
 use campanile_model::instance::InstanceState;
 use campanile_model::job::JobSpec;
+use campanile_model::limits::LIMITS;
 use campanile_model::request::{Answer, Ask, Person, Role, SaveJob};
 use campanile_model::schedule::Schedule;
 use campanile_model::{Almanac, Fault, InstanceId, JobId, TaskId, Timestamp};
@@ -56,6 +59,8 @@ pub enum Sabotage {
     FiresAgain,
     /// A launch drops what it omitted.
     DropsOmissions,
+    /// The store counts nothing as held, and claims go through.
+    IgnoresBounds,
     /// The link acknowledges ends before they are committed.
     AcknowledgesTooSoon,
     /// Executors start an attempt whenever it is pushed.
@@ -168,6 +173,7 @@ impl World {
             term: sabotage == Sabotage::IgnoresTheTerm,
             once: sabotage == Sabotage::FiresAgain,
             omissions: sabotage == Sabotage::DropsOmissions,
+            bounds: sabotage == Sabotage::IgnoresBounds,
         };
         let network = Network::new(hands, Luck::new(seed, "network"), sabotage == Sabotage::AcknowledgesTooSoon);
         let diary = Diary::default();
@@ -177,8 +183,11 @@ impl World {
             business: luck.one_of(&[0, 30]),
             system: luck.one_of(&[0, 30]),
             hands_back: luck.one_of(&[0, 30, 150]),
+            dawdles: luck.one_of(&[0, 0, 30]),
             long: luck.one_of(&[0, 50]),
             ignores_cancel: luck.one_of(&[0, 100]),
+            not_needed: luck.one_of(&[0, 200]),
+            says_nothing: luck.one_of(&[0, 100]),
             longest_run_ms: luck.one_of(&[100, 800, 2500]),
         };
         let nodes: Vec<NodePlace> = (0..luck.between(1, 3))
@@ -198,6 +207,7 @@ impl World {
                 name,
                 home,
                 processors: processors.iter().map(|name| (*name).to_owned()).collect(),
+                zone: luck.one_of(&["east", "east", "west"]),
                 capacity: u32::try_from(luck.between(1, 4)).unwrap_or(1),
                 queue: u32::try_from(luck.between(0, 3)).unwrap_or(0),
                 hands: hands.clone(),
@@ -379,6 +389,8 @@ impl World {
             events: Arc::default(),
             shelf: Arc::new(Shelf::new(almanac())),
             roster: Roster::default(),
+            held: HeldTable::default(),
+            questions: Questions::default(),
             trouble: Mutex::new(None),
         }
     }
@@ -643,6 +655,15 @@ impl World {
             6 => Ask::PauseJobs { jobs: vec![job] },
             7 => Ask::ResumeJobs { jobs },
             8 => Ask::Hold { reason: "a look at the database".to_owned() },
+            9 if luck.chance(300) => Ask::Set {
+                key: LIMITS.to_owned(),
+                value: luck.one_of(&[
+                    json!({}),
+                    json!({"node": 4}),
+                    json!({"tenants": {"acme": 1}}),
+                    json!({"groups": {"local": 3}, "tenants": {"acme": 2}}),
+                ]),
+            },
             9 => Ask::Release,
             10 if luck.chance(150) => Ask::RemoveJobs { jobs: vec![job] },
             _ => {
@@ -676,6 +697,30 @@ impl World {
         for instance in stored.instances.values() {
             count(format!("instance {}", instance.row.state));
             count(format!("origin {}", instance.row.origin.name()));
+        }
+        for task in stored.tasks.values() {
+            if task.row.promotions > 0 {
+                count("promoted".to_owned());
+            }
+            if task.row.handed_back > 1 {
+                count("handed back again".to_owned());
+            }
+            if let Some(placed) = &task.row.needs.placed {
+                count(format!("placed {}", if placed.firm { "firmly" } else { "softly" }));
+            }
+            if task.row.limits.of_several {
+                count("broadcast".to_owned());
+            }
+        }
+        for (what, times) in &stored.full {
+            for _ in 0..*times {
+                count(format!("full {what}"));
+            }
+        }
+        for instance in stored.instances.values() {
+            if let Some(failure) = &instance.row.failure {
+                count(format!("instance says {}", failure.code));
+            }
         }
         for write in &stored.writes {
             count(format!("wrote {}", write.op));
@@ -749,6 +794,7 @@ fn draw_job(luck: &mut Luck, name: &str, now: i64) -> JobSpec {
         _ => json!({"kind": "manual"}),
     };
     let exceptions = draw_exceptions(luck, &schedule, now);
+    let route = luck.one_of(&["leastLoaded", "roundRobin", "random", "consistentHash", "sticky"]);
     let document = json!({
         "name": name,
         "schedule": schedule,
@@ -761,7 +807,15 @@ fn draw_job(luck: &mut Luck, name: &str, now: i64) -> JobSpec {
             "graceSeconds": luck.one_of(&[1, 5, 60]),
             "max": luck.between(1, 5),
         },
-        "route": luck.one_of(&["leastLoaded", "roundRobin", "random"]),
+        "mode": luck.one_of(&["unicast", "unicast", "unicast", "broadcast"]),
+        "route": route,
+        "hashKey": if route == "consistentHash" { json!("customer") } else { Value::Null },
+        "labels": luck.one_of(&[json!({}), json!({}), json!({}), json!({"zone": "east"}), json!({"zone": "west"})]),
+        "parameters": {"customer": luck.between(0, 9), "day": "{{planned.date}}"},
+        "maxConcurrent": luck.one_of(&[Value::Null, Value::Null, json!(1), json!(2)]),
+        "tenant": luck.one_of(&[Value::Null, json!("acme")]),
+        "expiresAfterSeconds": luck.one_of(&[Value::Null, Value::Null, json!(3), json!(20)]),
+        "stillNeeded": luck.one_of(&[Value::Null, Value::Null, json!({"ask": "processor"})]),
         "priority": luck.one_of(&["immediate", "high", "normal", "low"]),
         "timeoutSeconds": luck.one_of(&[Value::Null, json!(1), json!(4)]),
         "overrun": luck.one_of(&["note", "kill"]),

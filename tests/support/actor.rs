@@ -29,6 +29,8 @@ pub enum Deed {
     Silent,
     /// It is given back once; the same attempt that comes again succeeds.
     HandsBack,
+    /// It is given back whenever it comes.
+    AlwaysHandsBack,
 }
 
 /// At which stage of a cancellation an attempt ends.
@@ -104,6 +106,10 @@ pub struct Actor {
     /// The codes with which it was refused.
     pub refusals: Vec<String>,
     begun: Arc<Begun>,
+    labels: Vec<(String, String)>,
+    /// What it says when it is asked whether a run is still needed; the inner none: nothing.
+    answer: Option<Option<bool>>,
+    machine: Option<v1::Machine>,
     wire: Option<(Wire, Link)>,
     beat: u64,
     beat_seen: u64,
@@ -130,6 +136,9 @@ impl Actor {
             forgotten: Vec::new(),
             refusals: Vec::new(),
             begun,
+            labels: Vec::new(),
+            answer: None,
+            machine: None,
             wire: None,
             beat: 0,
             beat_seen: 0,
@@ -151,6 +160,27 @@ impl Actor {
     pub fn has_room_for(&mut self, running: u32, queued: u32) -> &mut Actor {
         (self.running, self.queued) = (running, queued);
         self
+    }
+
+    pub fn has_labels<const N: usize>(&mut self, labels: [(&str, &str); N]) -> &mut Actor {
+        self.labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        self
+    }
+
+    /// Its processor may be asked whether a run is still needed, and says so; none: it says nothing.
+    pub fn answers(&mut self, answer: Option<bool>) -> &mut Actor {
+        self.answer = Some(answer);
+        self
+    }
+
+    /// Its next heartbeat carries these readings.
+    pub fn reads_machine(&mut self, cpu: f64, memory: f64, disk: f64) {
+        self.machine = Some(v1::Machine {
+            cpu_percent: Some(cpu),
+            memory_percent: Some(memory),
+            disk_queue: Some(disk),
+            cores: None,
+        });
     }
 
     pub fn obeys(&mut self, when: Obeys) -> &mut Actor {
@@ -294,6 +324,7 @@ impl Actor {
             name: name.clone(),
             kind: v1::ProcessorKind::Unicast.into(),
             methods: vec![v1::Method::Process.into()],
+            answers_still_needed: self.answer.is_some(),
             ..v1::Processor::default()
         });
         let register = v1::Register {
@@ -302,6 +333,7 @@ impl Actor {
             name: self.name.clone(),
             boot_id: format!("{}-life-{}", self.name, self.boot),
             processors: processors.collect(),
+            labels: self.labels.iter().cloned().collect(),
             capacity: Some(v1::Capacity { running: self.running, queued: self.queued }),
             still_held: held.collect(),
             ..v1::Register::default()
@@ -333,7 +365,8 @@ impl Actor {
         if matches!(self.wire, Some((_, Link::Up))) && self.beat_at.is_none_or(|at| at != now) {
             self.beat += 1;
             self.beat_at = Some(now);
-            self.say(v1::Heartbeat { number: self.beat, machine: None });
+            let machine = self.machine.take();
+            self.say(v1::Heartbeat { number: self.beat, machine });
             acted = true;
         }
         self.works() || acted
@@ -367,6 +400,12 @@ impl Actor {
                     if hand.stand == Stand::Ended && hand.unacknowledged.is_empty() {
                         self.hands.remove(&key);
                     }
+                }
+            }
+            Some(Message::StillNeeded(question)) => {
+                if let Some(Some(needed)) = self.answer {
+                    let question_id = question.question_id;
+                    self.say(v1::StillNeededAnswer { question_id, needed, message: String::new() });
                 }
             }
             Some(Message::Forget(forget)) => {
@@ -414,6 +453,7 @@ impl Actor {
         let place = (key.1 as usize).saturating_sub(1).min(deeds.len() - 1);
         let given = self.pushed.iter().filter(|before| before.attempt == push.attempt).count();
         let deed = match deeds[place] {
+            Deed::AlwaysHandsBack => Deed::HandsBack,
             Deed::HandsBack if given > 1 => Deed::Succeeds,
             deed => deed,
         };

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use campanile_coord::Bell;
 use campanile_engine::events::Events;
+use campanile_engine::held::{HeldTable, HoldCause};
+use campanile_engine::questions::Questions;
 use campanile_engine::roster::Roster;
 use campanile_engine::{Clock as _, Desk, Dice, ENGINE_LEASE, Node, Shared, Shelf, Standing, ledger};
 use campanile_model::alarm::{Alarm, AlarmRule};
@@ -82,6 +84,8 @@ impl Program {
             events: events.clone(),
             shelf: Arc::new(Shelf::new(world.almanac.clone())),
             roster: Roster::default(),
+            held: HeldTable::default(),
+            questions: Questions::default(),
             trouble: Mutex::default(),
         }));
         let logs = world.logs.clone();
@@ -375,6 +379,12 @@ impl World {
     /// The executor that every story begins with.
     pub fn one(&mut self) -> &mut Actor {
         self.executor("one")
+    }
+
+    /// What ready tasks wait for, as the program that leads shows it.
+    pub fn held(&self) -> Vec<HoldCause> {
+        let program = self.programs.iter().find(|program| program.leads()).expect("somebody leads");
+        program.node.held().into_iter().map(|held| held.cause).collect()
     }
 
     // People.

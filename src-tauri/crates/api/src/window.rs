@@ -43,7 +43,7 @@ impl Api {
     pub(crate) async fn status_now(&self, tasks_per_second: f64) -> Result<Status, Fault> {
         let now = self.now();
         let alarms: Vec<Alarm> = self.store().open_alarms().await?;
-        let lanes = self.store().lane_depths().await?;
+        let lanes = self.store().lane_depths(now).await?;
         let running = match self.node.in_hand() {
             Some(count) => count,
             None => {

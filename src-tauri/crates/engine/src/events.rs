@@ -23,12 +23,20 @@ pub enum Topic {
 pub struct Events {
     sender: broadcast::Sender<Topic>,
     finished: AtomicU64,
+    saved: AtomicU64,
+    promoted: AtomicU64,
     last_at: AtomicI64,
 }
 
 impl Default for Events {
     fn default() -> Self {
-        Events { sender: broadcast::channel(4096).0, finished: AtomicU64::new(0), last_at: AtomicI64::new(0) }
+        Events {
+            sender: broadcast::channel(4096).0,
+            finished: AtomicU64::new(0),
+            saved: AtomicU64::new(0),
+            promoted: AtomicU64::new(0),
+            last_at: AtomicI64::new(0),
+        }
     }
 }
 
@@ -50,6 +58,24 @@ impl Events {
     /// Tasks that became final since the program started.
     pub fn finished(&self) -> u64 {
         self.finished.load(Ordering::Relaxed)
+    }
+
+    pub fn count_saved(&self, tasks: u64) {
+        self.saved.fetch_add(tasks, Ordering::Relaxed);
+    }
+
+    /// Tasks that were not run because they were no longer worth doing, since the program started.
+    pub fn saved(&self) -> u64 {
+        self.saved.load(Ordering::Relaxed)
+    }
+
+    pub fn count_promoted(&self, tasks: u64) {
+        self.promoted.fetch_add(tasks, Ordering::Relaxed);
+    }
+
+    /// How often tasks have moved up a lane, since the program started.
+    pub fn promoted(&self) -> u64 {
+        self.promoted.load(Ordering::Relaxed)
     }
 
     pub fn last_at(&self) -> Option<Timestamp> {

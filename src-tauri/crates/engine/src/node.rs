@@ -8,6 +8,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use campanile_coord::{Bell, Presence};
+use campanile_model::task::Task;
 use campanile_model::{Fault, Timestamp};
 use campanile_store::{Lead, StoreError};
 use futures::FutureExt;
@@ -17,6 +18,7 @@ use crate::alerter::Alerter;
 use crate::assigner::Assigner;
 use crate::clerk::Clerk;
 use crate::dispatcher::Dispatcher;
+use crate::held::Held;
 use crate::launcher::Launcher;
 use crate::monitor::Monitor;
 use crate::officer::{Officer, PassError, patrol};
@@ -69,6 +71,16 @@ impl Node {
     /// The executors that are connected here.
     pub fn executors(&self) -> Vec<ExecutorView> {
         self.shared.roster.views()
+    }
+
+    /// What ready tasks wait for, with how many do: as the dispatcher found it, on the node that leads.
+    pub fn held(&self) -> Vec<Held> {
+        self.shared.held.all()
+    }
+
+    /// What holds a ready task; none: it goes with the next pass, or is not Ready.
+    pub fn holds(&self, task: &Task) -> Option<Held> {
+        self.shared.held.of(task)
     }
 
     /// Drives the engine whenever it can get the lease; never ends by itself.

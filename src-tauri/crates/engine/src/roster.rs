@@ -6,10 +6,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use campanile_model::task::ExecutorRef;
-use campanile_model::{Code, Fault, TaskId, Timestamp};
+use campanile_model::task::{ExecutorRef, Need};
+use campanile_model::{Code, Fault, Lane, TaskId, Timestamp};
 
 use crate::link::{Machine, ProcessorOffer, Registration, SessionId};
+use crate::machine::{Readings, Resource, Strain, Thresholds};
+use crate::rest::{Rest, WorkRate};
 
 /// An executor that says nothing for so long is gone.
 pub const EXECUTOR_LEASE: Duration = Duration::from_secs(3);
@@ -25,20 +27,66 @@ struct Seat {
     heard_at: Timestamp,
     draining: bool,
     machine: Option<(Machine, Timestamp)>,
-    /// Attempts pushed to it and not final, with whether each has started.
-    in_hand: HashMap<TaskId, bool>,
+    readings: Readings,
+    rest: Rest,
+    rate: WorkRate,
+    /// Attempts pushed to it and not final.
+    in_hand: HashMap<TaskId, InHand>,
+    /// How long it has had a free slot, all in all, and since when it has had one this time.
+    idle_millis: i64,
+    idle_since: Option<Timestamp>,
 }
 
-/// An executor that can take something now.
+#[derive(Clone, Copy, Debug)]
+struct InHand {
+    started: bool,
+    /// What `idle` showed when it was pushed.
+    idle_before: i64,
+}
+
+/// An executor that is there and takes work, if not always now.
 #[derive(Clone, Debug)]
 pub struct Offer {
     pub executor: ExecutorRef,
     pub session: SessionId,
     pub processors: HashSet<String>,
+    /// Of them those that know whether a run is still needed.
+    pub answering: HashSet<String>,
+    pub labels: BTreeMap<String, String>,
     /// How many more it takes.
     pub room: u32,
     pub in_hand: u32,
     pub capacity: u32,
+    /// What it runs and what may wait there, together.
+    pub most: u32,
+    pub strain: Strain,
+    /// It gave work back too often, and is left alone until then.
+    pub rests_until: Option<Timestamp>,
+    /// Tasks that it gave back, each with the time until which it is not offered them again.
+    pub refused: HashMap<TaskId, Timestamp>,
+}
+
+impl Offer {
+    /// Whether it is one that could take such a task at some time.
+    pub fn suits(&self, need: &Need) -> bool {
+        self.executor.group == need.group
+            && self.processors.contains(&need.processor)
+            && need.placed.as_ref().is_none_or(|placed| placed.executor == self.executor.name)
+            && has_all(&self.labels, &need.labels)
+    }
+
+    /// Why its machine does not take such a task now.
+    pub fn strained(&self, need: &Need, lane: Lane) -> Option<Resource> {
+        self.strain.holds(lane, need.io)
+    }
+
+    pub fn rests(&self, now: Timestamp) -> bool {
+        self.rests_until.is_some_and(|until| until > now)
+    }
+}
+
+fn has_all(labels: &BTreeMap<String, String>, asked: &BTreeMap<String, String>) -> bool {
+    asked.iter().all(|(name, value)| labels.get(name) == Some(value))
 }
 
 /// As people see it.
@@ -58,6 +106,12 @@ pub struct ExecutorView {
     pub heard_at: Timestamp,
     pub draining: bool,
     pub connected: bool,
+    /// What its machine is short of.
+    pub strain: Strain,
+    /// It gave work back too often, and is left alone until then.
+    pub rests_until: Option<Timestamp>,
+    /// Tasks a second, times their mean duration, times 2.5: none until it has done some.
+    pub suggested_capacity: Option<u32>,
 }
 
 #[derive(Default)]
@@ -65,14 +119,26 @@ struct State {
     since: Option<Timestamp>,
     /// By group and name.
     seats: BTreeMap<(String, String), Seat>,
-    /// When a live executor last offered a processor of a group.
-    offered_at: HashMap<(String, String), Timestamp>,
+    /// What somebody has asked for, and when a live executor last offered it, or it was asked for first.
+    wanted: HashMap<Need, Timestamp>,
 }
 
+/// Beyond so many the answers to what is asked for less and less are found anew.
+const MOST_WANTED: usize = 50_000;
+
 #[derive(Default)]
-pub struct Roster(Mutex<State>);
+pub struct Roster {
+    state: Mutex<State>,
+    /// What the machine of an executor within this program may be at.
+    embedded: Thresholds,
+}
 
 impl Roster {
+    /// With what the machine of an executor within this program may be at.
+    pub fn of(embedded: Thresholds) -> Roster {
+        Roster { embedded, ..Roster::default() }
+    }
+
     /// Forgets everyone: a new term begins.
     pub fn open(&self, now: Timestamp) {
         *self.state() = State { since: Some(now), ..State::default() };
@@ -91,6 +157,7 @@ impl Roster {
         let mut replaced = None;
         let mut in_hand = HashMap::new();
         let mut machine = None;
+        let (mut readings, mut rest, mut rate) = (Readings::default(), Rest::default(), WorkRate::default());
         if let Some(seat) = state.seats.get(&name) {
             let same_life = seat.registration.executor.boot == registration.executor.boot;
             let live = now.since(seat.heard_at) < EXECUTOR_LEASE;
@@ -101,9 +168,27 @@ impl Roster {
             if same_life {
                 in_hand = seat.in_hand.clone();
                 machine = seat.machine;
+                (readings, rest, rate) = (seat.readings.clone(), seat.rest.clone(), seat.rate.clone());
             }
         }
-        let seat = Seat { registration, session: Some(session), heard_at: now, draining: false, machine, in_hand };
+        let mut seat = Seat {
+            registration,
+            session: Some(session),
+            heard_at: now,
+            draining: false,
+            machine,
+            readings,
+            rest,
+            rate,
+            in_hand,
+            idle_millis: 0,
+            idle_since: None,
+        };
+        // What was told while nobody listened starts its time anew.
+        for in_hand in seat.in_hand.values_mut() {
+            in_hand.idle_before = 0;
+        }
+        seat.watch(now);
         state.seats.insert(name, seat);
         state.touch_offers(now);
         Ok(replaced)
@@ -115,13 +200,17 @@ impl Roster {
 
     /// What its machine is at.
     pub fn reads(&self, session: SessionId, machine: Machine, now: Timestamp) {
-        self.with_session(session, |seat| seat.machine = Some((machine, now)));
+        self.with_session(session, |seat| {
+            seat.machine = Some((machine, now));
+            seat.readings.take(machine);
+        });
     }
 
-    pub fn resize(&self, session: SessionId, capacity: u32, queue: u32) {
+    pub fn resize(&self, session: SessionId, capacity: u32, queue: u32, now: Timestamp) {
         self.with_session(session, |seat| {
             seat.registration.capacity = capacity;
             seat.registration.queue = queue;
+            seat.watch(now);
         });
     }
 
@@ -148,45 +237,88 @@ impl Roster {
     }
 
     /// The task is with the executor now; `started` tells whether it runs.
-    pub fn holds(&self, executor: &ExecutorRef, task: TaskId, started: bool) {
-        self.with_executor(executor, |seat| seat.in_hand.insert(task, started));
+    pub fn holds(&self, executor: &ExecutorRef, task: TaskId, started: bool, now: Timestamp) {
+        self.with_executor(executor, |seat| {
+            let idle_before = seat.idle(now);
+            let entry = seat.in_hand.entry(task).or_insert(InHand { started, idle_before });
+            entry.started = started;
+            if started {
+                seat.rest.started(task);
+            }
+            seat.watch(now);
+        });
     }
 
-    pub fn lets_go(&self, executor: &ExecutorRef, task: TaskId) {
-        self.with_executor(executor, |seat| seat.in_hand.remove(&task));
+    pub fn lets_go(&self, executor: &ExecutorRef, task: TaskId, now: Timestamp) {
+        self.with_executor(executor, |seat| {
+            seat.in_hand.remove(&task);
+            seat.watch(now);
+        });
+    }
+
+    /// It gave the task back unbegun, for the `times`-th time that anyone did.
+    pub fn gave_back(&self, executor: &ExecutorRef, task: TaskId, times: u32, now: Timestamp) {
+        self.with_executor(executor, |seat| {
+            let patience = seat.registration.capacity.saturating_add(seat.registration.queue);
+            seat.rest.gave_back(task, times, patience, now);
+        });
+    }
+
+    /// It has done a task, which took so long.
+    pub fn finished(&self, executor: &ExecutorRef, took: Duration, now: Timestamp) {
+        self.with_executor(executor, |seat| seat.rate.finished(took, now));
     }
 
     /// Exactly these are in its hands.
-    pub fn recount(&self, executor: &ExecutorRef, in_hand: impl Iterator<Item = (TaskId, bool)>) {
-        self.with_executor(executor, |seat| seat.in_hand = in_hand.collect());
-    }
-
-    /// Whether a slot of it is free, so that what was pushed ought to start.
-    pub fn has_free_slot(&self, executor: &ExecutorRef) -> bool {
+    pub fn recount(&self, executor: &ExecutorRef, in_hand: impl Iterator<Item = (TaskId, bool)>, now: Timestamp) {
         self.with_executor(executor, |seat| {
-            let running = seat.in_hand.values().filter(|started| **started).count();
-            running < seat.registration.capacity as usize
-        })
-        .unwrap_or(false)
+            let idle_before = seat.idle(now);
+            seat.in_hand = in_hand.map(|(task, started)| (task, InHand { started, idle_before })).collect();
+            seat.watch(now);
+        });
     }
 
-    /// Executors that can take something now, by name.
+    /// How long the executor has had a free slot since the task was pushed to it, so that it ought to have started.
+    pub fn idle_since_push(&self, executor: &ExecutorRef, task: TaskId, now: Timestamp) -> Option<Duration> {
+        self.with_executor(executor, |seat| {
+            let before = seat.in_hand.get(&task)?.idle_before;
+            Some(Duration::from_millis(u64::try_from(seat.idle(now) - before).unwrap_or(0)))
+        })
+        .flatten()
+    }
+
+    /// Executors that take work, by name; some have no room just now.
     pub fn offers(&self, now: Timestamp) -> Vec<Offer> {
         let mut state = self.state();
         state.touch_offers(now);
         let offer = |seat: &Seat| {
             let in_hand = u32::try_from(seat.in_hand.len()).unwrap_or(u32::MAX);
             let registration = &seat.registration;
+            let most = registration.capacity.saturating_add(registration.queue);
+            let names = |keep: fn(&ProcessorOffer) -> bool| {
+                registration.processors.iter().filter(|offer| keep(offer)).map(|offer| offer.name.clone()).collect()
+            };
             Some(Offer {
                 executor: registration.executor.clone(),
                 session: seat.session?,
-                processors: registration.processors.iter().map(|processor| processor.name.clone()).collect(),
-                room: registration.capacity.saturating_add(registration.queue).saturating_sub(in_hand),
+                processors: names(|_| true),
+                answering: names(|offer| offer.answers_still_needed),
+                labels: registration.labels.clone(),
+                room: most.saturating_sub(in_hand),
                 in_hand,
                 capacity: registration.capacity,
+                most,
+                strain: seat.readings.strain(self.thresholds(seat)),
+                rests_until: seat.rest.until().filter(|until| *until > now),
+                refused: seat.rest.refused(now),
             })
         };
         state.seats.values().filter(|seat| seat.takes(now)).filter_map(offer).collect()
+    }
+
+    /// A node that has just begun does not know yet who is there.
+    pub fn is_gathering(&self, now: Timestamp) -> bool {
+        self.state().since.is_some_and(|since| now.since(since) < RETURN_GRACE)
     }
 
     /// Its life is over as far as this node can tell: another life has its name, its lease has passed, or it has not
@@ -202,19 +334,28 @@ impl Roster {
         }
     }
 
-    /// Since when no live executor has offered the processor; none where one does now.
-    pub fn absent_since(&self, group: &str, processor: &str, now: Timestamp) -> Option<Timestamp> {
+    /// Since when no live executor could take such a task; none where one could now.
+    pub fn absent_since(&self, need: &Need, now: Timestamp) -> Option<Timestamp> {
         let mut state = self.state();
+        let since = state.since.unwrap_or(now);
+        if !state.wanted.contains_key(need) {
+            if state.wanted.len() >= MOST_WANTED {
+                state.wanted.clear();
+            }
+            state.wanted.insert(need.clone(), since);
+        }
         state.touch_offers(now);
-        let offered = state.seats.values().any(|seat| {
-            seat.takes(now)
-                && seat.registration.executor.group == group
-                && seat.registration.processors.iter().any(|offer| offer.name == processor)
-        });
-        if offered {
+        if state.seats.values().any(|seat| seat.takes(now) && seat.suits(need)) {
             return None;
         }
-        state.offered_at.get(&(group.to_owned(), processor.to_owned())).copied().or(state.since)
+        state.wanted.get(need).copied()
+    }
+
+    /// Live executors that could take such a task at some time, in the order of their names.
+    pub fn names_of(&self, need: &Need, now: Timestamp) -> Vec<String> {
+        let state = self.state();
+        let able = state.seats.values().filter(|seat| seat.takes(now) && seat.suits(need));
+        able.map(|seat| seat.registration.executor.name.clone()).collect()
     }
 
     /// Seats whose lease has passed are cleared; their sessions are handed back to be closed.
@@ -249,10 +390,13 @@ impl Roster {
                 capacity: seat.registration.capacity,
                 queue: seat.registration.queue,
                 in_hand: u32::try_from(seat.in_hand.len()).unwrap_or(u32::MAX),
-                running: u32::try_from(seat.in_hand.values().filter(|started| **started).count()).unwrap_or(u32::MAX),
+                running: seat.running(),
                 heard_at: seat.heard_at,
                 draining: seat.draining,
                 connected: seat.session.is_some(),
+                strain: seat.readings.strain(self.thresholds(seat)),
+                rests_until: seat.rest.until().filter(|until| *until > seat.heard_at),
+                suggested_capacity: seat.rate.suggested_capacity(seat.heard_at),
             })
             .collect()
     }
@@ -269,8 +413,12 @@ impl Roster {
             .map(act)
     }
 
+    fn thresholds(&self, seat: &Seat) -> Thresholds {
+        if seat.registration.embedded { self.embedded } else { Thresholds::SERVER }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -278,21 +426,45 @@ impl Seat {
     fn takes(&self, now: Timestamp) -> bool {
         self.session.is_some() && !self.draining && now.since(self.heard_at) < EXECUTOR_LEASE
     }
+
+    fn suits(&self, need: &Need) -> bool {
+        let registration = &self.registration;
+        registration.executor.group == need.group
+            && registration.processors.iter().any(|offer| offer.name == need.processor)
+            && need.placed.as_ref().is_none_or(|placed| placed.executor == registration.executor.name)
+            && has_all(&registration.labels, &need.labels)
+    }
+
+    fn running(&self) -> u32 {
+        u32::try_from(self.in_hand.values().filter(|in_hand| in_hand.started).count()).unwrap_or(u32::MAX)
+    }
+
+    fn idle(&self, now: Timestamp) -> i64 {
+        let present = self.idle_since.map_or(0, |since| now.millis().saturating_sub(since.millis()).max(0));
+        self.idle_millis + present
+    }
+
+    /// Goes on counting the time in which a slot is free, or stops.
+    fn watch(&mut self, now: Timestamp) {
+        let is_free = self.running() < self.registration.capacity;
+        match (is_free, self.idle_since) {
+            (true, None) => self.idle_since = Some(now),
+            (false, Some(_)) => {
+                self.idle_millis = self.idle(now);
+                self.idle_since = None;
+            }
+            _ => {}
+        }
+    }
 }
 
 impl State {
     fn touch_offers(&mut self, now: Timestamp) {
-        let offered: Vec<(String, String)> = self
-            .seats
-            .values()
-            .filter(|seat| seat.takes(now))
-            .flat_map(|seat| {
-                let group = &seat.registration.executor.group;
-                seat.registration.processors.iter().map(|offer| (group.clone(), offer.name.clone()))
-            })
-            .collect();
-        for processor in offered {
-            self.offered_at.insert(processor, now);
+        let State { seats, wanted, .. } = self;
+        for (need, offered_at) in wanted {
+            if seats.values().any(|seat| seat.takes(now) && seat.suits(need)) {
+                *offered_at = now;
+            }
         }
     }
 }

@@ -3,20 +3,26 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use campanile_coord::Coord;
+use campanile_model::limits::{LIMITS, Limits};
 use campanile_model::request::Hold;
-use campanile_model::{Fault, Timestamp};
+use campanile_model::{Fault, LaneClock, Timestamp};
 use campanile_store::{SettingStore, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::events::Events;
+use crate::held::HeldTable;
 use crate::link::Link;
 use crate::logs::Logs;
+use crate::questions::Questions;
 use crate::roster::Roster;
 use crate::shelf::Shelf;
 use crate::{Clock, Dice};
 
 /// The setting under which a hold is kept.
 pub const HOLD: &str = "hold";
+
+/// The setting that says how long everything has been held in all, in milliseconds; the present hold apart.
+pub const HELD_MILLIS: &str = "heldMillis";
 
 pub struct Shared {
     /// What this node is called; the holder of its leases.
@@ -30,6 +36,9 @@ pub struct Shared {
     pub events: Arc<Events>,
     pub shelf: Arc<Shelf>,
     pub roster: Roster,
+    /// What ready tasks wait for.
+    pub held: HeldTable,
+    pub questions: Questions,
     /// What keeps the node from working just now, for people to see.
     pub trouble: Mutex<Option<Fault>>,
 }
@@ -38,6 +47,12 @@ impl Shared {
     /// Whether everything is held, and by whom.
     pub async fn hold(&self) -> Result<Option<Hold>, StoreError> {
         read_hold(self.store.as_ref()).await
+    }
+
+    /// Time as the lanes count it.
+    pub async fn lane_clock(&self) -> Result<LaneClock, StoreError> {
+        let held_since = self.hold().await?.map(|hold| hold.since);
+        Ok(LaneClock { held_millis: read_held_millis(self.store.as_ref()).await?, held_since })
     }
 
     pub fn note_trouble(&self, error: Option<&StoreError>) {
@@ -54,6 +69,17 @@ pub enum Holding {
     Held(Hold),
     /// What had waited goes out little by little from here on.
     Released(Timestamp),
+}
+
+/// How long everything has been held, in all the holds that have ended.
+pub async fn read_held_millis(store: &(impl SettingStore + ?Sized)) -> Result<i64, StoreError> {
+    Ok(store.setting(HELD_MILLIS).await?.and_then(|millis| millis.as_i64()).unwrap_or(0))
+}
+
+/// The bounds on work at once that are set.
+pub async fn read_limits(store: &(impl SettingStore + ?Sized)) -> Result<Limits, StoreError> {
+    let Some(value) = store.setting(LIMITS).await? else { return Ok(Limits::default()) };
+    serde_json::from_value(value).map_err(|error| StoreError::Damaged(format!("setting {LIMITS}: {error}")))
 }
 
 /// Whether everything is held, and by whom.

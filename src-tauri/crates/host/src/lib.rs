@@ -24,6 +24,9 @@ use std::time::Duration;
 use campanile_api::{About, Api, Below, CallContext, Feed};
 use campanile_coord::LocalCoord;
 use campanile_engine::events::Events;
+use campanile_engine::held::HeldTable;
+use campanile_engine::machine::Thresholds;
+use campanile_engine::questions::Questions;
 use campanile_engine::roster::Roster;
 use campanile_engine::{Clock, Desk, Dice, ENGINE_LEASE, Node, Shared, Shelf, Standing, SystemClock};
 use campanile_gateway::Switchboard;
@@ -114,7 +117,9 @@ impl Host {
             logs: logs.clone(),
             events: events.clone(),
             shelf: shelf.clone(),
-            roster: Roster::default(),
+            roster: Roster::of(if who == Who::Desktop { Thresholds::DESKTOP } else { Thresholds::SERVER }),
+            held: HeldTable::default(),
+            questions: Questions::default(),
             trouble: std::sync::Mutex::default(),
         }));
 

@@ -5,7 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::{InstanceId, JobId, Lane, Timestamp, Words};
+use crate::task::TaskState;
+use crate::{Failure, InstanceId, JobId, Lane, Timestamp, Words};
 
 /// What brought an instance about. With the job and the key it is the firing's identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
@@ -118,10 +119,14 @@ pub struct Instance {
     /// The instance that this one repeats.
     pub repeats: Option<InstanceId>,
     pub asked_by: Option<String>,
+    /// The executor that a person picked for it.
+    pub executor: Option<String>,
     pub assigned_at: Option<Timestamp>,
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
     pub result: Option<String>,
+    /// Why it failed, where that is not said by one of its tasks.
+    pub failure: Option<Failure>,
 }
 
 /// A change of an instance, written with the step of a task or by itself.
@@ -131,6 +136,22 @@ pub struct InstanceMove {
     pub to: InstanceState,
     pub at: Timestamp,
     pub result: Option<String>,
+}
+
+/// How an instance of several tasks ended, all of them being final: as many as it asks for succeeded (none: all), or
+/// someone cancelled it, or nothing of it was worth doing any more, or it failed.
+pub fn settled(tasks: &[TaskState], least: Option<u32>) -> InstanceState {
+    let count = |state| tasks.iter().filter(|task| **task == state).count();
+    let least = least.map_or(tasks.len(), |least| least as usize);
+    if count(TaskState::Succeeded) >= least {
+        InstanceState::Succeeded
+    } else if count(TaskState::Cancelled) > 0 {
+        InstanceState::Cancelled
+    } else if count(TaskState::Superseded) == tasks.len() {
+        InstanceState::Superseded
+    } else {
+        InstanceState::Failed
+    }
 }
 
 /// Why a firing did not happen.
@@ -206,4 +227,30 @@ pub struct Omission {
     pub to: Timestamp,
     pub count: u32,
     pub reason: OmissionReason,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instance_of_several_tasks_ends_as_they_did() {
+        use InstanceState as I;
+        use TaskState::{Cancelled, ExecutorLost, Failed, ReadyTimeout, Succeeded, Superseded};
+        let table: &[(&[TaskState], Option<u32>, InstanceState)] = &[
+            (&[Succeeded, Succeeded], None, I::Succeeded),
+            (&[Succeeded, Failed], None, I::Failed),
+            (&[Succeeded, ReadyTimeout], Some(1), I::Succeeded),
+            (&[Succeeded, Failed, ExecutorLost], Some(2), I::Failed),
+            (&[Succeeded, Cancelled], None, I::Cancelled),
+            (&[Succeeded, Cancelled], Some(1), I::Succeeded),
+            (&[Superseded, Superseded], None, I::Superseded),
+            (&[Superseded, Failed], None, I::Failed),
+            // More were asked for than there were executors.
+            (&[Succeeded], Some(5), I::Failed),
+        ];
+        for (tasks, least, expected) in table {
+            assert_eq!(settled(tasks, *least), *expected, "{tasks:?} {least:?}");
+        }
+    }
 }

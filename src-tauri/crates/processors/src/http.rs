@@ -16,9 +16,9 @@ use std::{
 };
 
 use async_trait::async_trait;
-use campanile_sdk::{Processor, ProcessorInfo, TaskContext, TaskError, failure};
+use campanile_sdk::{Processor, ProcessorInfo, Question, TaskContext, TaskError, failure};
 use reqwest::{
-    Client, Method, Url,
+    Client, Method, StatusCode, Url,
     dns::{Addrs, Name, Resolve, Resolving},
     header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
     redirect,
@@ -32,6 +32,9 @@ const BODY_BYTES: usize = 32 * 1024;
 const MAX_REDIRECTS: usize = 10;
 
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+
+/// A question that is not answered in time counts as yes.
+const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 
 /// Whether jobs of this executor may ask for private and loopback addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,6 +182,20 @@ impl Processor for HttpProcessor {
                     }
                 }
             }))
+            .answers_still_needed()
+    }
+
+    /// Yes where the address answers 200. Redirects are followed; private addresses go by the executor's policy alone.
+    async fn still_needed(&self, question: Question) -> Result<bool, TaskError> {
+        let url = question.parameters.get("url").and_then(Value::as_str).unwrap_or_default();
+        let url = Url::parse(url).map_err(|error| refused("url", &error.to_string()))?;
+        let private = self.policy.private == PrivateAddresses::WhenAsked;
+        check_literal(&url, private).map_err(AddressRefused::into_task_error)?;
+        let asked = self.client(private, true)?.get(url.clone()).timeout(ANSWER_WITHIN).send().await;
+        let answer = asked.map_err(|error| {
+            failure::UNREACHABLE.transient().with("url", url.as_str()).with("detail", error.without_url())
+        })?;
+        Ok(answer.status() == StatusCode::OK)
     }
 
     async fn process(&self, ctx: TaskContext) -> Result<Value, TaskError> {

@@ -22,7 +22,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use campanile_sdk::{FailureCode, Processor, ProcessorInfo, TaskContext, TaskError, failure};
+use campanile_sdk::{FailureCode, Processor, ProcessorInfo, Question, TaskContext, TaskError, failure};
 use futures::{StreamExt as _, stream::BoxStream};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -122,6 +122,35 @@ impl Processor for SqlProcessor {
                     }
                 }
             }))
+            .answers_still_needed()
+    }
+
+    /// Yes where the query returns a row.
+    async fn still_needed(&self, question: Question) -> Result<bool, TaskError> {
+        let text = |name: &str| question.parameters.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (name, query) = (text("connection"), text("statement"));
+        let url = self
+            .connections
+            .url(&name)
+            .await
+            .map_err(|detail| unreachable(&name).with("detail", detail))?
+            .ok_or_else(|| failure::CONNECTION_UNKNOWN.business().with("connection", &name))?;
+        let query = sqlx::raw_sql(AssertSqlSafe(query));
+        let found = match url.split_once(':').map(|(scheme, _)| scheme) {
+            Some("mysql" | "mariadb") => {
+                let mut connection = connected(&name, MySqlConnection::connect(&url)).await?;
+                query.fetch_optional(&mut connection).await.map(|row| row.is_some())
+            }
+            Some("postgres" | "postgresql") => {
+                let mut connection = connected(&name, PgConnection::connect(&url)).await?;
+                query.fetch_optional(&mut connection).await.map(|row| row.is_some())
+            }
+            _ => {
+                let mut connection = connected(&name, SqliteConnection::connect(&url)).await?;
+                query.fetch_optional(&mut connection).await.map(|row| row.is_some())
+            }
+        };
+        found.map_err(|error| failed(&name, &error))
     }
 
     async fn process(&self, ctx: TaskContext) -> Result<Value, TaskError> {

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use campanile_model::instance::{Instance, InstanceMove, InstanceState, Omission, Origin};
 use campanile_model::ledger::LedgerSpan;
 use campanile_model::{InstanceId, JobId, Timestamp};
-use campanile_store::{Assignment, InstanceStore, Launch, Launched, Lead, Result};
+use campanile_store::{Assignment, InstanceStore, Launch, Launched, Lead, Result, Settlement};
 use serde_json::{Value, json};
 use sqlx::sqlite::SqliteRow;
 
@@ -16,10 +16,11 @@ use crate::rows::{self, Columns, Id, batch, hexes, limit};
 
 const MAKE: &str = "INSERT INTO instances (
         id, job, version, origin, key, planned, due, not_before, reason, created, state, beside, replaces, lane,
-        parameters, repeats, asked_by, assigned_at, started_at, finished_at, result)
+        parameters, repeats, asked_by, assigned_at, started_at, finished_at, result, executor, failure)
     SELECT unhex(value ->> 0), unhex(value ->> 1), value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
         value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13,
-        value ->> 14, unhex(value ->> 15), value ->> 16, value ->> 17, value ->> 18, value ->> 19, value ->> 20
+        value ->> 14, unhex(value ->> 15), value ->> 16, value ->> 17, value ->> 18, value ->> 19, value ->> 20,
+        value ->> 21, value ->> 22
     FROM jsonb_each(?) WHERE true
     ON CONFLICT (job, origin, key) DO NOTHING
     RETURNING id";
@@ -167,7 +168,8 @@ impl InstanceStore for SqliteStore {
             let seq = if assignment.tasks.is_empty() { None } else { open.remove(&assignment.instance) };
             assigned.push(seq.is_some());
             if let Some(seq) = seq {
-                moments.push(json!([seq, assignment.at]));
+                let several = assignment.tasks.len() > 1 || assignment.tasks.iter().any(|task| task.limits.of_several);
+                moments.push(json!([seq, assignment.at, several]));
                 for task in &assignment.tasks {
                     tasks.push(rows::task_values(seq, task, task.fence())?);
                 }
@@ -177,8 +179,9 @@ impl InstanceStore for SqliteStore {
             write.execute(sql(crate::tasks::MAKE).bind(batch(tasks))).await?;
             write
                 .execute(
-                    sql("UPDATE instances SET assigned_at = u.at
-                         FROM (SELECT value ->> 0 AS seq, value ->> 1 AS at FROM jsonb_each(?)) AS u
+                    sql("UPDATE instances SET assigned_at = u.at, several = u.several
+                         FROM (SELECT value ->> 0 AS seq, value ->> 1 AS at, value ->> 2 AS several
+                               FROM jsonb_each(?)) AS u
                          WHERE instances.seq = u.seq")
                     .bind(batch(moments)),
                 )
@@ -193,6 +196,58 @@ impl InstanceStore for SqliteStore {
         let ended = write.move_instances(&[change], Only::Unassigned).await?;
         write.commit().await?;
         Ok(ended == 1)
+    }
+
+    async fn ended_together(&self, most: usize) -> Result<Vec<InstanceId>> {
+        let found = self
+            .read()
+            .await?
+            .rows(
+                sql("SELECT i.id FROM instances i INDEXED BY instances_several
+                     WHERE i.several = 1 AND i.state IN ('waiting', 'running')
+                         AND NOT EXISTS (SELECT 1 FROM tasks t INDEXED BY tasks_of_instance
+                                         WHERE t.instance_seq = i.seq AND t.state < 300)
+                     ORDER BY i.seq LIMIT ?")
+                .bind(limit(most)),
+            )
+            .await?;
+        rows::all(&found, |row| row.id("id"))
+    }
+
+    async fn settle(&self, lead: &Lead, settlements: &[Settlement]) -> Result<Vec<bool>> {
+        let mut write = self.write_as(lead).await?;
+        let found = write
+            .rows(
+                sql("SELECT i.id FROM instances i
+                     WHERE i.id IN (SELECT unhex(value) FROM json_each(?)) AND +i.state IN ('waiting', 'running')
+                         AND NOT EXISTS (SELECT 1 FROM tasks t INDEXED BY tasks_of_instance
+                                         WHERE t.instance_seq = i.seq AND t.state < 300)")
+                .bind(hexes(settlements.iter().map(|settlement| settlement.change.instance))),
+            )
+            .await?;
+        let open: HashSet<InstanceId> = rows::all(&found, |row| row.id("id"))?.into_iter().collect();
+        let settled: Vec<bool> =
+            settlements.iter().map(|settlement| open.contains(&settlement.change.instance)).collect();
+        let kept = || settlements.iter().filter(|settlement| open.contains(&settlement.change.instance));
+        write.put_incidents(kept().flat_map(|settlement| &settlement.incidents)).await?;
+        let changes: Vec<&InstanceMove> = kept().map(|settlement| &settlement.change).collect();
+        write.move_instances(&changes, Only::Any).await?;
+        let failures = kept()
+            .filter_map(|settlement| Some((settlement.change.instance, settlement.failure.as_ref()?)))
+            .map(|(instance, failure)| Ok(json!([instance.hex(), rows::written(failure)?])))
+            .collect::<Result<Vec<Value>>>()?;
+        if !failures.is_empty() {
+            write
+                .execute(
+                    sql("UPDATE instances SET failure = u.failure
+                         FROM (SELECT unhex(value ->> 0) AS id, value ->> 1 AS failure FROM jsonb_each(?)) AS u
+                         WHERE instances.id = u.id")
+                    .bind(batch(failures)),
+                )
+                .await?;
+        }
+        write.commit().await?;
+        Ok(settled)
     }
 
     async fn instances(&self, ids: &[InstanceId]) -> Result<Vec<Instance>> {
@@ -566,7 +621,7 @@ impl Write {
         if !moved.is_empty() {
             self.execute(
                 sql("UPDATE instances SET state = u.state, started_at = u.started_at, finished_at = u.finished_at,
-                                          result = u.result
+                                          result = u.result, failure = NULL
                      FROM (SELECT value ->> 0 AS seq, value ->> 1 AS state, value ->> 2 AS started_at,
                                   value ->> 3 AS finished_at, value ->> 4 AS result
                            FROM jsonb_each(?)) AS u

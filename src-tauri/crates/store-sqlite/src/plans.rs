@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use campanile_store::conformance::{alarms, archive, jobs, launch, leases, requests, tasks, upkeep};
+use campanile_store::conformance::{alarms, archive, jobs, lanes, launch, leases, requests, tasks, upkeep};
 use sqlx::{AssertSqlSafe, ConnectOptions, Row};
 
 use crate::SqliteStore;
@@ -43,6 +43,12 @@ async fn nothing_reads_through_history() {
         tasks::holders_are_told_apart_by_their_lives,
         tasks::every_lane_has_a_depth,
         tasks::the_end_of_an_instance_of_the_schedule_is_noted_at_its_job,
+        lanes::ready_tasks_are_found_by_what_they_need,
+        lanes::a_claim_stops_at_every_bound,
+        lanes::a_task_is_promotable_from_its_time_on_while_it_is_ready,
+        lanes::a_ready_task_expires_at_its_time,
+        lanes::the_last_executor_of_a_job_is_that_of_its_newest_task_that_had_one,
+        lanes::an_instance_of_several_tasks_is_settled_when_all_have_ended,
         alarms::alarms_and_mark_are_written_together_or_not_at_all,
         alarms::the_newest_of_a_rule_and_subject_is_the_latest,
         alarms::resolved_alarms_are_not_open,
@@ -84,12 +90,15 @@ const HISTORY: [&str; 9] =
     ["instances", "i", "tasks", "t", "task_moves", "omissions", "ledger_spans", "incidents", "alarms"];
 
 /// Indexes that hold only what is still to be done.
-const SMALL: [&str; 9] = [
+const SMALL: [&str; 12] = [
+    "instances_several",
     "instances_unfinished",
     "instances_unassigned",
     "instances_replacing",
     "tasks_waiting",
     "tasks_ready",
+    "tasks_promotable",
+    "tasks_expiring",
     "tasks_deadline",
     "tasks_held",
     "tasks_stopping",

@@ -5,7 +5,7 @@ use campanile_model::instance::{Instance, InstanceState, Omission, OmissionReaso
 use campanile_model::job::{Job, JobVersion};
 use campanile_model::ledger::LedgerSpan;
 use campanile_model::request::{AuditEntry, Request};
-use campanile_model::task::{ExecutorRef, Incident, NewTask, StoredTask, Task, TaskState};
+use campanile_model::task::{ExecutorRef, Incident, Need, NewTask, StoredTask, Task, TaskState};
 use campanile_model::{AlarmId, InstanceId, JobId, Lane, RequestId, TaskId, Timestamp};
 use campanile_store::{HistoryEntry, Result, StoreError};
 use serde::Serialize;
@@ -235,10 +235,12 @@ pub(crate) fn instance(row: &SqliteRow) -> Result<Instance> {
         parameters: row.maybe_text("parameters")?,
         repeats: row.maybe_id("repeats")?,
         asked_by: row.maybe_text("asked_by")?,
+        executor: row.maybe_text("executor")?,
         assigned_at: row.maybe_time("assigned_at")?,
         started_at: row.maybe_time("started_at")?,
         finished_at: row.maybe_time("finished_at")?,
         result: row.maybe_text("result")?,
+        failure: row.maybe_json("failure")?,
     })
 }
 
@@ -266,6 +268,8 @@ pub(crate) fn instance_values(instance: &Instance) -> Result<Value> {
         instance.started_at,
         instance.finished_at,
         instance.result,
+        instance.executor,
+        maybe_written(instance.failure.as_ref())?,
     ]))
 }
 
@@ -278,10 +282,15 @@ pub(crate) fn task(row: &SqliteRow) -> Result<Task> {
         group: row.text("grp")?,
         processor: row.text("processor")?,
         limits: row.json("limits")?,
+        needs: row.json::<Need>("need")?.needs(),
+        expires_at: row.maybe_time("expires_at")?,
         lane: row.lane("lane")?,
         due_at: row.time("due_at")?,
     });
     task.ready_at = row.maybe_time("ready_at")?;
+    task.lane_since = row.maybe_time("lane_since")?;
+    task.promote_at = row.maybe_time("promote_at")?;
+    task.promotions = row.small("promotions")?;
     task.pushed_at = row.maybe_time("pushed_at")?;
     task.started_at = row.maybe_time("started_at")?;
     task.finished_at = row.maybe_time("finished_at")?;
@@ -293,6 +302,7 @@ pub(crate) fn task(row: &SqliteRow) -> Result<Task> {
     task.sequence = row.count("sequence")?;
     task.retries_used = row.small("retries_used")?;
     task.lost_unstarted = row.small("lost_unstarted")?;
+    task.handed_back = row.small("handed_back")?;
     task.stop = row.maybe_json("stop")?;
     task.failure = row.maybe_json("failure")?;
     task.result = row.maybe_text("result")?;
@@ -343,6 +353,13 @@ pub(crate) fn task_values(seq: i64, task: &Task, fence: u64) -> Result<Value> {
         maybe_written(task.stop.as_ref())?,
         maybe_written(task.failure.as_ref())?,
         task.result,
+        task.lane_since,
+        task.promote_at,
+        task.promotions,
+        task.handed_back,
+        task.need().key(),
+        task.needs.tenant,
+        task.expires_at,
     ]))
 }
 

@@ -3,7 +3,10 @@
 use campanile_model::instance::InstanceState;
 use campanile_model::task::{Step, TaskEvent, TaskState};
 use campanile_store::conformance::fixtures::*;
-use campanile_store::{Archive, Assignment, InstanceFilter, InstanceStore, JobFilter, JobStore, TaskStore, Wanted};
+use campanile_store::{
+    Archive, Assignment, Bound, Claimed, InstanceFilter, InstanceStore, JobFilter, JobStore, Scope, TaskStore, Wanted,
+    WantedNeed,
+};
 use campanile_store_sqlite::SqliteStore;
 
 const FIRINGS: usize = 400;
@@ -53,11 +56,29 @@ async fn a_batch_costs_a_few_statements_whatever_its_size() {
                 step
             })
             .collect();
-        store.take(&lead, &steps).await.unwrap();
+        match event {
+            // With every kind of bound there is.
+            TaskEvent::Push => {
+                let scopes = [
+                    Scope::Executor(executor("boot-1")),
+                    Scope::Job(jobs[0].id),
+                    Scope::Tenant("acme".to_owned()),
+                    Scope::Group("local".to_owned()),
+                    Scope::Everything,
+                ];
+                let bounds = scopes.map(|scope| Bound { scope, most: 1000 });
+                let claimed = store.claim(&lead, &steps, &bounds).await.unwrap();
+                assert!(claimed.iter().all(|claimed| *claimed == Claimed::Done));
+            }
+            _ => {
+                store.take(&lead, &steps).await.unwrap();
+            }
+        }
         tasks = match n {
             0 => {
-                let processors = store.ready_processors().await.unwrap();
-                store.ready_tasks(&Wanted { processors, limit: FIRINGS }).await.unwrap()
+                let needs = store.ready_needs().await.unwrap();
+                let needs = needs.into_iter().map(WantedNeed::all_of).collect();
+                store.ready_tasks(&Wanted { needs, limit: FIRINGS }).await.unwrap()
             }
             _ => store.tasks(&steps.iter().map(|step| step.task().id).collect::<Vec<_>>()).await.unwrap(),
         };

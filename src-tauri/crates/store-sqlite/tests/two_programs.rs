@@ -8,8 +8,8 @@ use campanile_model::alarm::{Alarm, AlarmRule};
 use campanile_model::instance::{Instance, InstanceMove, InstanceState};
 use campanile_model::job::{Job, JobVersion};
 use campanile_model::request::{Answer, Request};
-use campanile_model::task::{ExecutorRef, Incident, Step, Task};
-use campanile_model::{AlarmId, InstanceId, JobId, RequestId, TaskId, Timestamp};
+use campanile_model::task::{ExecutorRef, Incident, Need, Step, Task};
+use campanile_model::{AlarmId, InstanceId, JobId, Lane, RequestId, TaskId, Timestamp};
 use campanile_store::*;
 use campanile_store_sqlite::SqliteStore;
 use serde_json::Value;
@@ -63,23 +63,31 @@ in_turn! {
         replacing(limit: usize) -> Vec<Instance>;
         assign(lead: &Lead, assignments: &[Assignment]) -> Vec<bool>;
         end_unassigned(lead: &Lead, change: &InstanceMove) -> bool;
+        ended_together(limit: usize) -> Vec<InstanceId>;
+        settle(lead: &Lead, settlements: &[Settlement]) -> Vec<bool>;
         instances(ids: &[InstanceId]) -> Vec<Instance>;
         unfinished(jobs: &[JobId]) -> Vec<(JobId, InstanceId, InstanceState)>;
     }
     TaskStore {
         take(lead: &Lead, steps: &[Step]) -> Vec<Taken>;
+        claim(lead: &Lead, pushes: &[Step], bounds: &[Bound]) -> Vec<Claimed>;
+        held(scopes: &[Scope]) -> Vec<u64>;
         tasks(ids: &[TaskId]) -> Vec<Task>;
         tasks_of(instance: InstanceId) -> Vec<Task>;
         due_tasks(now: Timestamp, limit: usize) -> Vec<Task>;
         earliest_due_task() -> Option<Timestamp>;
         ready_tasks(wanted: &Wanted) -> Vec<Task>;
-        ready_processors() -> Vec<(String, String)>;
+        ready_needs() -> Vec<Need>;
+        ready_counts() -> Vec<(Need, Lane, u64)>;
+        promotable(lane_time: Timestamp, limit: usize) -> Vec<Task>;
+        expired(now: Timestamp, limit: usize) -> Vec<Task>;
+        last_executors(jobs: &[JobId]) -> Vec<(JobId, String)>;
         past_deadline(now: Timestamp, limit: usize) -> Vec<Task>;
         earliest_deadline() -> Option<Timestamp>;
         stopping_tasks(limit: usize) -> Vec<Task>;
         holders() -> Vec<ExecutorRef>;
         held_by(executor: &ExecutorRef, limit: usize) -> Vec<Task>;
-        lane_depths() -> Vec<LaneDepth>;
+        lane_depths(stale_before: Timestamp) -> Vec<LaneDepth>;
     }
     AlarmStore {
         new_incidents(limit: usize) -> Vec<Incident>;

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use campanile_model::instance::{Instance, InstanceMove, InstanceState, Omission};
 use campanile_model::ledger::LedgerSpan;
 use campanile_model::task::{Incident, Task};
-use campanile_model::{InstanceId, JobId, Timestamp};
+use campanile_model::{Failure, InstanceId, JobId, Timestamp};
 
 use crate::{Lead, Result};
 
@@ -41,6 +41,15 @@ pub struct Assignment {
     pub tasks: Vec<Task>,
 }
 
+/// The end of an instance that no task of its own brings about.
+#[derive(Clone, Debug)]
+pub struct Settlement {
+    pub change: InstanceMove,
+    /// What the instance is to say of its failure; a later move takes it away.
+    pub failure: Option<Failure>,
+    pub incidents: Vec<Incident>,
+}
+
 #[async_trait]
 pub trait InstanceStore: Send + Sync {
     /// Writes each launch wholly or not at all: instances, omissions, the span, `fired_through` and `next_due`.
@@ -68,6 +77,13 @@ pub trait InstanceStore: Send + Sync {
     /// Ends an instance that has no tasks. False: it has some by now, or is final. The end of an instance of the
     /// schedule stamps the job's `last_final_at` here as it does in `take`.
     async fn end_unassigned(&self, lead: &Lead, change: &InstanceMove) -> Result<bool>;
+
+    /// Instances of several tasks that are not final although all their tasks are; oldest first, at most `limit`.
+    async fn ended_together(&self, limit: usize) -> Result<Vec<InstanceId>>;
+
+    /// Ends each instance that has no task that is not final, none at all included; the answer says for each whether it
+    /// was written. False: a task goes on, or the instance is final.
+    async fn settle(&self, lead: &Lead, settlements: &[Settlement]) -> Result<Vec<bool>>;
 
     async fn instances(&self, ids: &[InstanceId]) -> Result<Vec<Instance>>;
 

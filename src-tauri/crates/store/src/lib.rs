@@ -24,12 +24,12 @@ mod upkeep;
 pub use alarms::{AlarmStore, IncidentMark};
 pub use archive::*;
 pub use error::{Result, StoreError};
-pub use instances::{Assignment, InstanceStore, Launch, Launched};
+pub use instances::{Assignment, InstanceStore, Launch, Launched, Settlement};
 pub use jobs::{JobStore, LedgerExtract, MadeInstance};
 pub use leases::{Lead, LeaseRow, LeaseStore};
 pub use requests::{CarriedOut, Change, RequestStore};
 pub use settings::SettingStore;
-pub use tasks::{LaneDepth, Taken, TaskStore, Wanted};
+pub use tasks::{Bound, Claimed, LaneDepth, Room, Scope, Taken, TaskStore, Wanted, WantedNeed, scopes_of};
 pub use upkeep::{OMISSIONS_OUTLIVE, Purge, Purged, UpkeepStore};
 
 /// Everything that the engine needs kept.

@@ -1,17 +1,101 @@
 //! Tasks: found by what is to be done with them, and moved on by steps.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
-use campanile_model::task::{ExecutorRef, Step, Task};
-use campanile_model::{InstanceId, Lane, TaskId, Timestamp};
+use campanile_model::task::{ExecutorRef, Need, Step, Task};
+use campanile_model::{InstanceId, JobId, Lane, TaskId, Timestamp};
 
 use crate::{Lead, Result};
 
-/// Ready work that someone could take now.
-#[derive(Clone, Debug)]
+/// Ready work that may go now.
+#[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// (group, processor)
-    pub processors: Vec<(String, String)>,
+    pub needs: Vec<WantedNeed>,
+    /// Of all together.
     pub limit: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct WantedNeed {
+    pub need: Need,
+    /// No lane below this one.
+    pub down_to: Lane,
+    pub limit: usize,
+}
+
+impl WantedNeed {
+    pub fn all_of(need: Need) -> WantedNeed {
+        WantedNeed { need, down_to: Lane::Low, limit: usize::MAX >> 1 }
+    }
+}
+
+/// Something that takes so many tasks at once and no more. All but an executor count what is held: 201, 202 and 203;
+/// so does an executor, whose bound is what it runs and what may wait there together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    Executor(ExecutorRef),
+    Job(JobId),
+    Tenant(String),
+    Group(String),
+    /// All that is held: with one node, what the node has given out.
+    Everything,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bound {
+    pub scope: Scope,
+    pub most: u32,
+}
+
+/// What became of a push.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claimed {
+    /// Written; the row shows the step's next fence.
+    Done,
+    /// Someone moved the task first, or it is gone.
+    Lost,
+    /// A bound was reached: nothing of this step was written.
+    Full,
+}
+
+/// The room that bounds leave, for a backend to take from within the transaction of a claim.
+#[derive(Debug, Default)]
+pub struct Room(HashMap<Scope, u64>);
+
+impl Room {
+    /// `held` says for each bound what is held now.
+    pub fn left(bounds: &[Bound], held: &[u64]) -> Room {
+        let mut room = HashMap::with_capacity(bounds.len());
+        for (bound, held) in bounds.iter().zip(held) {
+            let left = u64::from(bound.most).saturating_sub(*held);
+            let least = room.entry(bound.scope.clone()).or_insert(left);
+            *least = left.min(*least);
+        }
+        Room(room)
+    }
+
+    /// Takes a place everywhere the task needs one; false where one is missing, and none is taken.
+    pub fn admit(&mut self, task: &Task) -> bool {
+        let scopes = scopes_of(task);
+        if scopes.iter().any(|scope| self.0.get(scope) == Some(&0)) {
+            return false;
+        }
+        for scope in &scopes {
+            if let Some(left) = self.0.get_mut(scope) {
+                *left -= 1;
+            }
+        }
+        true
+    }
+}
+
+/// Everything that a task takes a place of while it is held.
+pub fn scopes_of(task: &Task) -> Vec<Scope> {
+    let mut scopes = vec![Scope::Everything, Scope::Group(task.group.clone()), Scope::Job(task.job)];
+    scopes.extend(task.executor.clone().map(Scope::Executor));
+    scopes.extend(task.needs.tenant.clone().map(Scope::Tenant));
+    scopes
 }
 
 /// What became of a step.
@@ -29,6 +113,10 @@ pub struct LaneDepth {
     /// Ready tasks in it.
     pub depth: u64,
     pub oldest_ready_at: Option<Timestamp>,
+    /// Of them those that have moved up into it.
+    pub promoted: u64,
+    /// Of them those that have been in it since before the moment asked about.
+    pub stale: u64,
 }
 
 #[async_trait]
@@ -41,6 +129,13 @@ pub trait TaskStore: Send + Sync {
     /// is open.
     async fn take(&self, lead: &Lead, steps: &[Step]) -> Result<Vec<Taken>>;
 
+    /// Writes pushes as `take` does, each only where every bound that it falls under has room still. What is held is
+    /// counted in the same transaction, with the pushes of the batch before it.
+    async fn claim(&self, lead: &Lead, pushes: &[Step], bounds: &[Bound]) -> Result<Vec<Claimed>>;
+
+    /// How many tasks are held in each scope.
+    async fn held(&self, scopes: &[Scope]) -> Result<Vec<u64>>;
+
     async fn tasks(&self, ids: &[TaskId]) -> Result<Vec<Task>>;
 
     async fn tasks_of(&self, instance: InstanceId) -> Result<Vec<Task>>;
@@ -51,11 +146,23 @@ pub trait TaskStore: Send + Sync {
     /// When the next Waiting task is due.
     async fn earliest_due_task(&self) -> Result<Option<Timestamp>>;
 
-    /// Ready tasks in lane order, first in first out (by `ready_at`, then in the order they were made) within a lane.
+    /// Ready tasks in lane order, first in first out (by `lane_since`, then in the order they were made) within a lane.
     async fn ready_tasks(&self, wanted: &Wanted) -> Result<Vec<Task>>;
 
-    /// (group, processor) of all Ready tasks.
-    async fn ready_processors(&self) -> Result<Vec<(String, String)>>;
+    /// The needs of all Ready tasks, each once, however many tasks have it.
+    async fn ready_needs(&self) -> Result<Vec<Need>>;
+
+    /// How many Ready tasks there are of each need and lane.
+    async fn ready_counts(&self) -> Result<Vec<(Need, Lane, u64)>>;
+
+    /// Ready tasks whose `promote_at` is `lane_time` or earlier, earliest first, at most `limit`.
+    async fn promotable(&self, lane_time: Timestamp, limit: usize) -> Result<Vec<Task>>;
+
+    /// Ready tasks whose `expires_at` has come, earliest first, at most `limit`.
+    async fn expired(&self, now: Timestamp, limit: usize) -> Result<Vec<Task>>;
+
+    /// For each of these jobs the executor that last had a task of it, by name.
+    async fn last_executors(&self, jobs: &[JobId]) -> Result<Vec<(JobId, String)>>;
 
     /// Held tasks (Pushed, Running) whose `deadline_at` has come, at most `limit`.
     async fn past_deadline(&self, now: Timestamp, limit: usize) -> Result<Vec<Task>>;
@@ -73,5 +180,5 @@ pub trait TaskStore: Send + Sync {
     async fn held_by(&self, executor: &ExecutorRef, limit: usize) -> Result<Vec<Task>>;
 
     /// Depth of every lane, empty ones too, in lane order.
-    async fn lane_depths(&self) -> Result<Vec<LaneDepth>>;
+    async fn lane_depths(&self, stale_before: Timestamp) -> Result<Vec<LaneDepth>>;
 }

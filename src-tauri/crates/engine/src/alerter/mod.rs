@@ -27,6 +27,9 @@ const BATCH: usize = 500;
 /// Between two looks at the lanes.
 const LANES_EVERY: Duration = Duration::from_secs(30);
 
+/// A task that has been in Immediate for so long since it came there is starved.
+const STARVED_AFTER: Duration = Duration::from_secs(30);
+
 /// A job that has been removed has no name any more.
 const REMOVED: &str = "(removed)";
 
@@ -86,7 +89,7 @@ impl Alerter {
     }
 
     async fn look_at_lanes(&mut self, now: Timestamp) -> Result<(), PassError> {
-        let depths = self.shared.store.lane_depths().await?;
+        let depths = self.shared.store.lane_depths(now - STARVED_AFTER).await?;
         let wanted = Lane::ALL.map(|lane| (AlarmRule::LaneDepth, rules::lane_subject(lane)));
         let mut desk = self.latest(wanted.to_vec()).await?;
         let mut changed = Vec::new();

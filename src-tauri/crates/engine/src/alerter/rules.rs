@@ -127,7 +127,10 @@ mod tests {
             (Lane::Immediate, 101, Some(Severity::Emergency)),
         ];
         for (lane, depth, severity) in table {
-            let seen = lane_sighting(&LaneDepth { lane, depth, oldest_ready_at: None }, Timestamp::EPOCH);
+            let seen = lane_sighting(
+                &LaneDepth { lane, depth, oldest_ready_at: None, promoted: 0, stale: 0 },
+                Timestamp::EPOCH,
+            );
             assert_eq!(seen.map(|seen| seen.severity), severity, "{depth} in {lane:?}");
         }
     }

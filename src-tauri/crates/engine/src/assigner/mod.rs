@@ -3,19 +3,26 @@
 //! An instance's turn comes when the earlier ones of its job have ended, or at once where it runs
 //! beside them. Where the newest one replaces the others, they are stopped for it.
 //!
-//! The assigner does not look at executors where the mode does not ask for it: a unicast task goes
+//! A broadcast becomes one task for each executor that is there, and ends when all of them have; it is
+//! ended here too, because none of its tasks knows of the others.
+//!
+//! The assigner does not look at executors where neither mode nor route asks for it: such a task goes
 //! to whoever the dispatcher finds.
 
+pub mod place;
+
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use campanile_coord::Bell;
-use campanile_model::instance::{Instance, InstanceMove, InstanceState};
-use campanile_model::job::{JobSpec, Overrun};
-use campanile_model::task::{NewTask, StopCause, Task, TaskLimits};
-use campanile_model::{TaskId, Timestamp};
-use campanile_store::{Assignment, Lead};
+use campanile_model::instance::{self, Instance, InstanceMove, InstanceState};
+use campanile_model::job::{JobSpec, Mode, Overrun, Route};
+use campanile_model::task::{Incident, IncidentKind, Needs, NewTask, StopCause, Task, TaskLimits, TaskState};
+use campanile_model::{Code, Failure, FailureClass, JobId, TaskId, Timestamp};
+use campanile_store::{Assignment, Lead, Settlement};
+use serde_json::Value;
 
 use crate::events::Topic;
 use crate::monitor::stopping;
@@ -25,6 +32,9 @@ use crate::specs::Specs;
 
 /// Instances in one transaction.
 const BATCH: usize = 500;
+
+/// The most that is kept of a result, as JSON.
+const LARGEST_RESULT: usize = 64 * 1024;
 
 pub struct Assigner {
     shared: Arc<Shared>,
@@ -74,8 +84,9 @@ impl Assigner {
     }
 }
 
-/// The one task of a unicast instance.
-pub fn unicast_task(instance: &Instance, spec: &JobSpec, id: TaskId) -> Task {
+/// A task of an instance.
+pub fn task_of(instance: &Instance, spec: &JobSpec, id: TaskId, needs: Needs) -> Task {
+    let expires_at = spec.expires_after_seconds.map(|seconds| instance.due.plus_seconds(i64::from(seconds)));
     Task::waiting(NewTask {
         id,
         instance: instance.id,
@@ -89,10 +100,89 @@ pub fn unicast_task(instance: &Instance, spec: &JobSpec, id: TaskId) -> Task {
             run_timeout_ms: spec.timeout_seconds.map(|seconds| i64::from(seconds) * 1000),
             kill_on_overrun: spec.overrun == Overrun::Kill,
             retry: spec.retry.clone(),
+            of_several: spec.mode == Mode::Broadcast,
+            failure_rules: spec.failure_rules.clone(),
         },
+        needs,
+        expires_at,
         lane: instance.lane,
         due_at: instance.not_before,
     })
+}
+
+/// A broadcast that found nobody.
+fn nobody_there(instance: &Instance, spec: &JobSpec, now: Timestamp) -> Settlement {
+    let fault = Code::NoExecutorForProcessor.fault().with("name", &spec.processor);
+    let failure = Failure { class: FailureClass::Transient, code: fault.code, message: fault.message };
+    let change = InstanceMove { instance: instance.id, to: InstanceState::Failed, at: now, result: None };
+    let incidents = vec![ended(IncidentKind::InstanceFailed, instance, Some(failure.clone()), now)];
+    Settlement { change, failure: Some(failure), incidents }
+}
+
+/// An instance of several tasks all of which have ended.
+fn settled_by(instance: &Instance, spec: &JobSpec, tasks: &[Task], now: Timestamp) -> Settlement {
+    let states: Vec<TaskState> = tasks.iter().map(Task::state).collect();
+    let to = instance::settled(&states, spec.min_success);
+    let failure = tasks.iter().rev().find_map(|task| task.failure.clone()).filter(|_| to == InstanceState::Failed);
+    let incidents = match to {
+        InstanceState::Succeeded => vec![ended(IncidentKind::InstanceSucceeded, instance, None, now)],
+        InstanceState::Failed => vec![ended(IncidentKind::InstanceFailed, instance, failure.clone(), now)],
+        _ => Vec::new(),
+    };
+    let result = (to == InstanceState::Succeeded).then(|| gathered(tasks)).flatten();
+    Settlement { change: InstanceMove { instance: instance.id, to, at: now, result }, failure, incidents }
+}
+
+/// What the executors gave, by their names; none where that is more than is kept of a result.
+fn gathered(tasks: &[Task]) -> Option<String> {
+    let given = tasks.iter().filter_map(|task| {
+        let value: Value = serde_json::from_str(task.result.as_ref()?).ok()?;
+        Some((task.executor.as_ref()?.name.clone(), value))
+    });
+    let given = Value::Object(given.collect()).to_string();
+    (given.len() <= LARGEST_RESULT).then_some(given)
+}
+
+fn ended(kind: IncidentKind, instance: &Instance, failure: Option<Failure>, now: Timestamp) -> Incident {
+    let (job, instance) = (instance.job, Some(instance.id));
+    Incident { seq: 0, at: now, kind, job, instance, task: None, executor: None, failure }
+}
+
+impl Assigner {
+    /// Ends instances of several tasks, once all of them have ended.
+    async fn settle(&mut self, now: Timestamp) -> Result<usize, PassError> {
+        let store = self.shared.store.clone();
+        let ended = store.ended_together(BATCH).await?;
+        if ended.is_empty() {
+            return Ok(0);
+        }
+        let mut settlements = Vec::with_capacity(ended.len());
+        for instance in store.instances(&ended).await? {
+            let Some(spec) = self.specs.of(store.as_ref(), instance.job, instance.version).await? else { continue };
+            let tasks = store.tasks_of(instance.id).await?;
+            settlements.push(settled_by(&instance, &spec, &tasks, now));
+        }
+        self.end(&settlements, now).await
+    }
+
+    async fn end(&self, settlements: &[Settlement], now: Timestamp) -> Result<usize, PassError> {
+        if settlements.is_empty() {
+            return Ok(0);
+        }
+        let written = self.shared.store.settle(&self.lead, settlements).await?;
+        self.shared.events.say(Topic::Instances, now);
+        // A job may wait for this end.
+        for bell in [Bell::Launcher, Bell::Alerter] {
+            self.shared.coord.ring(bell);
+        }
+        Ok(written.into_iter().filter(|written| *written).count())
+    }
+
+    /// Who could take the instance's tasks at some time.
+    fn live(&self, spec: &JobSpec, instance: &Instance, now: Timestamp) -> Vec<String> {
+        let need = place::needs_of(spec).of(&spec.executor_group, &spec.processor, instance.job);
+        self.shared.roster.names_of(&need, now)
+    }
 }
 
 #[async_trait]
@@ -110,25 +200,51 @@ impl Officer for Assigner {
     }
 
     async fn pass(&mut self, now: Timestamp) -> Result<Pass, PassError> {
-        let stopped = self.make_way(now).await?;
-        let instances = self.shared.store.unassigned(BATCH).await?;
+        let settled = self.settle(now).await?;
+        let stopped = self.make_way(now).await? + settled;
+        let store = self.shared.store.clone();
+        let instances = store.unassigned(BATCH).await?;
         if instances.is_empty() {
             return Ok(Pass { did: stopped, ..Pass::default() });
         }
-        let mut assignments = Vec::with_capacity(instances.len());
+        let mut found = Vec::with_capacity(instances.len());
         for instance in &instances {
-            let Some(spec) = self.specs.of(self.shared.store.as_ref(), instance.job, instance.version).await? else {
-                tracing::error!(instance = %instance.id, "its job has no version {}", instance.version);
+            match self.specs.of(store.as_ref(), instance.job, instance.version).await? {
+                Some(spec) => found.push((instance, spec)),
+                None => tracing::error!(instance = %instance.id, "its job has no version {}", instance.version),
+            }
+        }
+        let sticky = found.iter().filter(|(_, spec)| spec.route == Route::Sticky);
+        let sticky: Vec<JobId> = sticky.map(|(instance, _)| instance.job).collect();
+        let last: HashMap<JobId, String> = match sticky.is_empty() {
+            true => HashMap::new(),
+            false => store.last_executors(&sticky).await?.into_iter().collect(),
+        };
+        let mut assignments = Vec::with_capacity(found.len());
+        let mut failed = Vec::new();
+        for (instance, spec) in found {
+            let places_matter =
+                spec.mode == Mode::Broadcast || matches!(spec.route, Route::ConsistentHash | Route::Sticky);
+            let live = if places_matter { self.live(&spec, instance, now) } else { Vec::new() };
+            let Some(places) = place::places(&spec, instance, &live, last.get(&instance.job)) else {
+                // Who is there is known only a while after a node has begun.
+                if !self.shared.roster.is_gathering(now) {
+                    failed.push(nobody_there(instance, &spec, now));
+                }
                 continue;
             };
-            let task = unicast_task(instance, &spec, self.shared.dice.task_id(now));
-            assignments.push(Assignment { instance: instance.id, at: now, tasks: vec![task] });
+            let tasks = places.into_iter().map(|placed| {
+                let needs = Needs { placed, ..place::needs_of(&spec) };
+                task_of(instance, &spec, self.shared.dice.task_id(now), needs)
+            });
+            assignments.push(Assignment { instance: instance.id, at: now, tasks: tasks.collect() });
         }
-        let written = self.shared.store.assign(&self.lead, &assignments).await?;
+        let ended = self.end(&failed, now).await?;
+        let written = store.assign(&self.lead, &assignments).await?;
         self.shared.coord.ring(Bell::Monitor);
         self.shared.events.say(Topic::Instances, now);
         self.shared.events.say(Topic::Tasks, now);
         let did = written.iter().filter(|written| **written).count();
-        Ok(Pass { did: did + stopped, again: did == BATCH, next: None })
+        Ok(Pass { did: did + stopped + ended, again: did == BATCH || ended > 0, next: None })
     }
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use campanile_model::alarm::AlarmState;
 use campanile_model::instance::{Instance, InstanceMove, InstanceState, Origin};
 use campanile_model::job::{Job, Overlap};
+use campanile_model::limits::{LIMITS, Limits};
 use campanile_model::request::{Answer, Ask, AuditEntry, Done, Hold, Request, SaveJob};
 use campanile_model::task::{StopCause, TaskState};
 use campanile_model::{AlarmId, Code, Fault, InstanceId, JobId, Timestamp, job_check};
@@ -14,7 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::dispatcher::outcome;
 use crate::launcher::{TimelineError, timeline};
 use crate::monitor::stopping;
-use crate::shared::{HOLD, Holding, Shared};
+use crate::shared::{HELD_MILLIS, HOLD, Holding, Shared, read_held_millis};
 
 #[derive(Debug)]
 pub enum CarryError {
@@ -232,10 +233,12 @@ impl Draft<'_> {
                 parameters: merged,
                 repeats,
                 asked_by: Some(self.request.who.name.clone()),
+                executor: None,
                 assigned_at: None,
                 started_at: None,
                 finished_at: None,
                 result: None,
+                failure: None,
             };
             self.note(&job.spec.name, None, Some(json!({"instance": instance, "parameters": parameters})));
             self.changes.push(Change::PutInstance(made));
@@ -329,20 +332,33 @@ impl Draft<'_> {
             return Err(Code::HoldNeedsReason.fault().at("reason").into());
         }
         let before = self.shared.hold().await?;
-        let hold = Hold { by: self.request.who.name.clone(), reason: reason.to_owned(), since: self.now };
+        // A hold that takes the place of another goes on from its beginning.
+        let since = before.as_ref().map_or(self.now, |before| before.since);
+        let hold = Hold { by: self.request.who.name.clone(), reason: reason.to_owned(), since };
         self.put(HOLD, json!(before), json!(Holding::Held(hold)));
         Ok(())
     }
 
     async fn release(&mut self) -> Result<()> {
         if let Some(before) = self.shared.hold().await? {
+            // The clock of the lanes goes on where it stood.
+            let held = read_held_millis(self.shared.store.as_ref()).await?;
+            let this = i64::try_from(self.now.since(before.since).as_millis()).unwrap_or(i64::MAX);
+            self.changes.push(Change::Set { key: HELD_MILLIS.to_owned(), value: json!(held.saturating_add(this)) });
             self.put(HOLD, json!(before), json!(Holding::Released(self.now)));
         }
         Ok(())
     }
 
     async fn set(&mut self, key: &str, value: &Value) -> Result<()> {
-        if key == HOLD || key.is_empty() || key.chars().count() > 100 {
+        if key == LIMITS {
+            let limits: Limits = serde_json::from_value(value.clone())
+                .map_err(|error| Code::BadRequest.fault().with("reason", error).at("value"))?;
+            if let Some(fault) = limits.check().into_iter().next() {
+                return Err(fault.into());
+            }
+        }
+        if key == HOLD || key == HELD_MILLIS || key.is_empty() || key.chars().count() > 100 {
             return Err(Code::BadRequest.fault().with("reason", format!("'{key}' is not a setting")).at("key").into());
         }
         let before = self.shared.store.setting(key).await?;

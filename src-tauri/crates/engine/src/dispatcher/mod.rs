@@ -1,53 +1,80 @@
 //! Gives ready tasks to executors that have room.
 //!
 //! A task is written as Pushed before it is told to anyone: what was told and not written could run
-//! twice. What was written and not told is handed back when the executor says what it has.
+//! twice. What was written and not told is handed back when the executor says what it has. Every bound
+//! on work at once is enforced in that write.
 //!
 //! The dispatcher does not wait for executors and does not time anything out (the monitor does).
 
 pub mod gate;
 pub mod outcome;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use campanile_coord::Bell;
-use campanile_model::instance::Instance;
-use campanile_model::job::JobSpec;
-use campanile_model::task::{Step, Task, TaskState};
-use campanile_model::{InstanceId, Timestamp};
-use campanile_store::{Lead, StoreError, Taken, Wanted};
+use campanile_model::instance::{Instance, Origin};
+use campanile_model::job::{JobSpec, StillNeeded};
+use campanile_model::limits::Limits;
+use campanile_model::schedule::Zone;
+use campanile_model::task::{Need, Step, Task, TaskState};
+use campanile_model::{InstanceId, TaskId, Timestamp, template};
+use campanile_store::{Bound, Claimed, Lead, Room, Scope, StoreError, Taken, Wanted, WantedNeed};
+use serde_json::{Map, Value, json};
 
 use crate::events::Topic;
-use crate::link::{AttemptRef, Push, ToExecutor};
+use crate::held::{Finding, HoldCause};
+use crate::link::{AttemptRef, Push, Question, ToExecutor, Upstream};
 use crate::officer::{Officer, Pass, PassError};
+use crate::questions::{self, Need as Needed};
 use crate::roster::Offer;
-use crate::shared::{Holding, Shared, read_holding};
+use crate::shared::{Holding, Shared, read_holding, read_limits};
 use crate::specs::Specs;
-use gate::{RELEASED_OVER, Rounds, choose};
+use gate::{RELEASED_OVER, Rounds, bounds_on, choose, judge};
 
-/// Tasks in one transaction.
+/// Tasks in one transaction, and in memory at once.
 const BATCH: usize = 500;
+
+/// What is held is counted anew after so long.
+const COUNT_EVERY: Duration = Duration::from_secs(1);
 
 pub struct Dispatcher {
     shared: Arc<Shared>,
     lead: Lead,
     specs: Specs,
     rounds: Rounds,
+    counted_at: Option<Timestamp>,
+}
+
+/// What the needs of all ready tasks come to.
+struct Sorted {
+    wanted: Vec<WantedNeed>,
+    findings: Vec<Finding>,
+    /// Every bound that a push of this pass may fall under.
+    bounds: Vec<Bound>,
+    /// What is left of them, executors apart.
+    room: Room,
+}
+
+/// A task that is to go.
+struct Going {
+    offer: usize,
+    instance: Instance,
+    spec: Arc<JobSpec>,
 }
 
 impl Dispatcher {
     pub fn new(shared: Arc<Shared>, lead: Lead) -> Dispatcher {
-        Dispatcher { shared, lead, specs: Specs::default(), rounds: Rounds::default() }
+        Dispatcher { shared, lead, specs: Specs::default(), rounds: Rounds::default(), counted_at: None }
     }
 
     /// Which of the steps were written. Where storage stopped answering in the middle of it, it is asked again until
     /// it tells: a push that was written must be told to its executor.
-    async fn take(&self, steps: &[Step]) -> Result<Vec<Taken>, PassError> {
-        match self.shared.store.take(&self.lead, steps).await {
-            Ok(taken) => Ok(taken),
+    async fn claim(&self, steps: &[Step], bounds: &[Bound]) -> Result<Vec<Claimed>, PassError> {
+        match self.shared.store.claim(&self.lead, steps, bounds).await {
+            Ok(claimed) => Ok(claimed),
             Err(StoreError::Unknown(cause)) => {
                 tracing::warn!(error = %cause, "storage stopped answering while tasks were pushed");
                 let ids: Vec<_> = steps.iter().map(|step| step.task().id).collect();
@@ -69,22 +96,134 @@ impl Dispatcher {
                             && task.executor == step.task().executor
                     })
                 };
-                Ok(steps.iter().map(|step| if written(step) { Taken::Done } else { Taken::Lost }).collect())
+                Ok(steps.iter().map(|step| if written(step) { Claimed::Done } else { Claimed::Lost }).collect())
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    fn tell(&self, offer: &Offer, task: &Task, instance: &Instance, spec: &JobSpec, now: Timestamp) {
-        let parameters = instance
-            .parameters
-            .clone()
-            .unwrap_or_else(|| serde_json::Value::Object(spec.parameters.clone()).to_string());
+    /// What each need may do now: what is wanted of the store, what is held, and every bound there is.
+    async fn sort_out(
+        &self,
+        needs: Vec<Need>,
+        offers: &[Offer],
+        limits: &Limits,
+        now: Timestamp,
+    ) -> Result<Sorted, PassError> {
+        let bounds_of: Vec<Vec<(Bound, HoldCause)>> = needs.iter().map(|need| bounds_on(need, limits)).collect();
+        let mut bounds: Vec<Bound> = Vec::new();
+        let mut places: HashMap<Scope, usize> = HashMap::new();
+        for (bound, _) in bounds_of.iter().flatten() {
+            let place = *places.entry(bound.scope.clone()).or_insert_with(|| {
+                bounds.push(bound.clone());
+                bounds.len() - 1
+            });
+            // Two versions of a job may allow differently; while both have tasks the lesser counts.
+            bounds[place].most = bounds[place].most.min(bound.most);
+        }
+        let scopes: Vec<Scope> = bounds.iter().map(|bound| bound.scope.clone()).collect();
+        let held = if scopes.is_empty() { Vec::new() } else { self.shared.store.held(&scopes).await? };
+
+        let mut wanted = Vec::new();
+        let mut findings = Vec::new();
+        for (need, own) in needs.into_iter().zip(bounds_of) {
+            let left: Vec<(u64, HoldCause)> = own
+                .into_iter()
+                .map(|(bound, cause)| (u64::from(bound.most).saturating_sub(held[places[&bound.scope]]), cause))
+                .collect();
+            let verdict = judge(&need, offers, &left, now);
+            let below = verdict.goes.map(|(down_to, _)| down_to);
+            if let Some(cause) = verdict.cause {
+                findings.push(Finding { need: need.clone(), below, cause });
+            }
+            if let Some((down_to, limit)) = verdict.goes {
+                wanted.push(WantedNeed { need, down_to, limit });
+            }
+        }
+        let room = Room::left(&bounds, &held);
+        bounds.extend(
+            offers.iter().map(|offer| Bound { scope: Scope::Executor(offer.executor.clone()), most: offer.most }),
+        );
+        Ok(Sorted { wanted, findings, bounds, room })
+    }
+
+    /// Says what is held, and now and then how much of it.
+    async fn show_held(
+        &mut self,
+        findings: Vec<Finding>,
+        all: Option<HoldCause>,
+        now: Timestamp,
+    ) -> Result<(), PassError> {
+        let any = !findings.is_empty() || all.is_some();
+        self.shared.held.found(findings, all, now);
+        let due = self.counted_at.is_none_or(|at| now.since(at) >= COUNT_EVERY || at > now);
+        if any && due {
+            self.counted_at = Some(now);
+            self.shared.held.count(&self.shared.store.ready_counts().await?);
+            self.shared.events.say(Topic::Tasks, now);
+        }
+        Ok(())
+    }
+
+    /// Whether the run is still worth doing; none: that is being asked.
+    fn is_needed(
+        &self,
+        task: &Task,
+        instance: &Instance,
+        spec: &JobSpec,
+        offers: &[Offer],
+        now: Timestamp,
+    ) -> Result<Option<String>, Timestamp> {
+        let Some(still_needed) = &spec.still_needed else { return Ok(None) };
+        let about = AttemptRef { task: task.id, attempt: task.attempt() };
+        match self.shared.questions.about(about, now) {
+            Needed::Needed => return Ok(None),
+            Needed::NotNeeded(said) => return Ok(Some(said)),
+            Needed::Asked(until) => return Err(until),
+            Needed::NotAsked => {}
+        }
+        let (processor, parameters) = match still_needed {
+            StillNeeded::Processor => (task.processor.as_str(), parameters_of(instance, spec)),
+            StillNeeded::Sql { connection, query } => (
+                "sql",
+                Map::from_iter([("connection".to_owned(), json!(connection)), ("statement".to_owned(), json!(query))]),
+            ),
+            StillNeeded::Http { url } => ("http", Map::from_iter([("url".to_owned(), json!(url))])),
+        };
+        let knows = |offer: &&Offer| offer.executor.group == task.group && offer.answering.contains(processor);
+        // Where nobody can say, it is worth doing.
+        let Some(offer) = offers.iter().find(knows) else { return Ok(None) };
+        let zone = self.zone(spec);
+        let facts = facts(task, instance, spec, &offer.executor.name, zone.as_ref(), None);
+        let question = Question {
+            id: questions::id_of(about),
+            processor: processor.to_owned(),
+            parameters: Value::Object(template::fill(&parameters, &facts.as_facts())).to_string(),
+            job: spec.name.clone(),
+            version: task.version,
+            instance: instance.id.to_string(),
+            origin: instance.origin,
+            planned: instance.planned,
+            due: instance.due,
+            tenant: spec.tenant.clone(),
+        };
+        if !self.shared.link.tell(offer.session, ToExecutor::StillNeeded(Box::new(question))) {
+            return Ok(None);
+        }
+        self.shared.questions.ask(about, now);
+        Err(now + questions::ANSWER_WITHIN)
+    }
+
+    fn tell(&self, offer: &Offer, task: &Task, going: &Going, upstream: Vec<Upstream>, now: Timestamp) {
+        let Going { instance, spec, .. } = going;
+        let zone = self.zone(spec);
+        let facts = facts(task, instance, spec, &offer.executor.name, zone.as_ref(), upstream.first());
+        let parameters = template::fill(&parameters_of(instance, spec), &facts.as_facts());
         let push = Push {
             attempt: AttemptRef { task: task.id, attempt: task.attempt() },
             idempotency_key: task.idempotency_key(),
             processor: task.processor.clone(),
-            parameters,
+            parameters: Value::Object(parameters).to_string(),
             job: spec.name.clone(),
             instance: instance.id.to_string(),
             planned: instance.planned,
@@ -96,11 +235,110 @@ impl Dispatcher {
             kill_on_overrun: task.limits.kill_on_overrun,
             sequence_after: task.sequence,
             secrets: Vec::new(),
-            upstream: Vec::new(),
+            upstream,
         };
         if !self.shared.link.tell(offer.session, ToExecutor::Push(Box::new(push))) {
             // It hands back, when it returns, what it never heard of; else its lease ends.
             tracing::info!(task = %task.id, executor = offer.executor.name, "the session ended before the push was told");
+        }
+    }
+}
+
+impl Dispatcher {
+    fn zone(&self, spec: &JobSpec) -> Option<Zone> {
+        let name = spec.schedule.time_zone()?;
+        self.shared.shelf.almanac().zone(name).ok()
+    }
+
+    /// What the runs before this one gave.
+    async fn upstream_of(&mut self, going: &[Going]) -> Result<HashMap<InstanceId, Vec<Upstream>>, PassError> {
+        let before = |instance: &Instance| -> Vec<InstanceId> {
+            match instance.origin {
+                Origin::After => instance.key.split(',').filter_map(|id| id.trim().parse().ok()).collect(),
+                _ => Vec::new(),
+            }
+        };
+        let wanted: Vec<InstanceId> = going.iter().flat_map(|going| before(&going.instance)).collect();
+        if wanted.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let found = self.shared.store.instances(&wanted).await?;
+        let mut upstream = HashMap::with_capacity(found.len());
+        for instance in found {
+            let spec = self.specs.of(self.shared.store.as_ref(), instance.job, instance.version).await?;
+            let gave = Upstream {
+                job: spec.map_or_else(String::new, |spec| spec.name.clone()),
+                instance: instance.id.to_string(),
+                result: instance.result.unwrap_or_else(|| "null".to_owned()),
+            };
+            upstream.insert(instance.id, gave);
+        }
+        let of = |going: &Going| {
+            let gave = before(&going.instance).iter().filter_map(|id| upstream.get(id).cloned()).collect();
+            (going.instance.id, gave)
+        };
+        Ok(going.iter().map(of).collect())
+    }
+
+    /// Writes the ends of tasks that are no longer worth doing.
+    async fn save_the_work(&self, steps: &[Step], now: Timestamp) -> Result<usize, PassError> {
+        if steps.is_empty() {
+            return Ok(0);
+        }
+        let taken = self.shared.store.take(&self.lead, steps).await?;
+        let saved = taken.into_iter().filter(|taken| *taken == Taken::Done).count();
+        self.shared.events.count_saved(saved as u64);
+        self.shared.events.count_finished(saved as u64);
+        self.shared.events.say(Topic::Instances, now);
+        for bell in [Bell::Assigner, Bell::Launcher, Bell::Alerter] {
+            self.shared.coord.ring(bell);
+        }
+        Ok(saved)
+    }
+}
+
+fn parameters_of(instance: &Instance, spec: &JobSpec) -> Map<String, Value> {
+    let own = instance.parameters.as_ref().and_then(|own| serde_json::from_str(own).ok());
+    own.unwrap_or_else(|| spec.parameters.clone())
+}
+
+/// What a run knows of itself, as it is filled into parameters.
+pub(crate) struct Known<'a> {
+    task: &'a Task,
+    instance: &'a Instance,
+    id: String,
+    spec: &'a JobSpec,
+    executor: &'a str,
+    zone: Option<&'a Zone>,
+    upstream: Option<Value>,
+}
+
+pub(crate) fn facts<'a>(
+    task: &'a Task,
+    instance: &'a Instance,
+    spec: &'a JobSpec,
+    executor: &'a str,
+    zone: Option<&'a Zone>,
+    upstream: Option<&Upstream>,
+) -> Known<'a> {
+    let upstream = upstream.and_then(|upstream| serde_json::from_str(&upstream.result).ok());
+    Known { task, instance, id: instance.id.to_string(), spec, executor, zone, upstream }
+}
+
+impl Known<'_> {
+    pub(crate) fn as_facts(&self) -> template::Facts<'_> {
+        template::Facts {
+            planned: self.instance.planned,
+            due: self.instance.due,
+            zone: self.zone,
+            attempt: self.task.attempt(),
+            job: &self.spec.name,
+            instance: &self.id,
+            version: self.task.version,
+            tenant: self.spec.tenant.as_deref(),
+            executor: self.executor,
+            shard: (0, 1),
+            upstream: self.upstream.as_ref(),
         }
     }
 }
@@ -120,61 +358,100 @@ impl Officer for Dispatcher {
     }
 
     async fn pass(&mut self, now: Timestamp) -> Result<Pass, PassError> {
-        let mut offers: Vec<Offer> =
-            self.shared.roster.offers(now).into_iter().filter(|offer| offer.room > 0).collect();
-        if offers.is_empty() {
+        let needs = self.shared.store.ready_needs().await?;
+        if needs.is_empty() {
+            self.shared.held.found(Vec::new(), None, now);
             return Ok(Pass::default());
         }
         let released_at = match read_holding(self.shared.store.as_ref()).await? {
-            Some(Holding::Held(_)) => return Ok(Pass::default()),
+            Some(Holding::Held(_)) => {
+                self.show_held(Vec::new(), Some(HoldCause::Everything), now).await?;
+                return Ok(Pass::default());
+            }
             // A release that lies ahead of us was written by a clock that has been set back since.
             Some(Holding::Released(at)) if at <= now && now.since(at) < RELEASED_OVER => Some(at),
             Some(Holding::Released(_)) | None => None,
         };
-        let room: usize = offers.iter().map(|offer| offer.room as usize).sum();
-        let mut processors: Vec<(String, String)> = offers
-            .iter()
-            .flat_map(|offer| offer.processors.iter().map(|name| (offer.executor.group.clone(), name.clone())))
-            .collect();
-        processors.sort_unstable();
-        processors.dedup();
-        // Some of what is found may not go yet.
-        let limit = if released_at.is_some() { BATCH } else { room.min(BATCH) };
-        let wanted = Wanted { processors, limit };
-        let ready = self.shared.store.ready_tasks(&wanted).await?;
-        if ready.is_empty() {
+        let limits = read_limits(self.shared.store.as_ref()).await?;
+        let mut offers = self.shared.roster.offers(now);
+        let Sorted { mut wanted, findings, bounds, room: mut room_left } =
+            self.sort_out(needs, &offers, &limits, now).await?;
+        let all = released_at.map(|_| HoldCause::Released);
+        self.show_held(findings, all, now).await?;
+        if wanted.is_empty() {
             return Ok(Pass::default());
         }
+        // Some of what is found may not go yet, and must not stand before what may.
+        let refused: HashSet<TaskId> = offers.iter().flat_map(|offer| offer.refused.keys().copied()).collect();
+        let slack = refused.len() + self.shared.questions.open(now);
+        for wanted in &mut wanted {
+            wanted.limit = if released_at.is_some() { BATCH } else { (wanted.limit + slack).min(BATCH) };
+        }
+        let room: usize = offers.iter().map(|offer| offer.room as usize).sum();
+        let limit = if released_at.is_some() { BATCH } else { (room + slack).min(BATCH) };
+        let ready = self.shared.store.ready_tasks(&Wanted { needs: wanted, limit }).await?;
         let found = ready.len();
         let instances: Vec<InstanceId> = ready.iter().map(|task| task.instance).collect();
         let instances: HashMap<InstanceId, Instance> =
             self.shared.store.instances(&instances).await?.into_iter().map(|found| (found.id, found)).collect();
-
         let mut steps = Vec::with_capacity(ready.len());
         let mut told = Vec::with_capacity(ready.len());
+        let mut saved = Vec::new();
+        let mut next: Option<Timestamp> = None;
         for task in ready {
+            if task.is_expired(now) {
+                saved.extend(outcome::expire(task, now).ok());
+                continue;
+            }
             let Some(spec) = self.specs.of(self.shared.store.as_ref(), task.job, task.version).await? else { continue };
             let Some(instance) = instances.get(&task.instance) else { continue };
             if released_at.is_some_and(|at| !gate::is_released(&task, at, now)) {
                 continue;
             }
             let dice = &self.shared.dice;
-            let Some(place) = choose(&task, spec.route, &mut offers, &mut self.rounds, |bound| dice.below(bound))
+            let Some(offer) = choose(&task, spec.route, &mut offers, &mut self.rounds, now, |bound| dice.below(bound))
             else {
                 continue;
             };
-            let Ok(step) = outcome::push(task, offers[place].executor.clone(), now) else { continue };
-            steps.push(step);
-            told.push((place, instance, spec));
+            let go = match self.is_needed(&task, instance, &spec, &offers, now) {
+                Ok(None) => outcome::push(task, offers[offer].executor.clone(), now)
+                    .ok()
+                    .filter(|step| room_left.admit(step.task())),
+                Ok(Some(said)) => {
+                    saved.extend(outcome::not_needed(task, &said, now).ok());
+                    None
+                }
+                Err(until) => {
+                    next = next.into_iter().chain([until]).min();
+                    None
+                }
+            };
+            match go {
+                Some(step) => {
+                    steps.push(step);
+                    told.push(Going { offer, instance: instance.clone(), spec });
+                }
+                None => {
+                    offers[offer].room += 1;
+                    offers[offer].in_hand -= 1;
+                }
+            }
         }
-        let taken = self.take(&steps).await?;
-        let mut did = 0;
-        for ((step, taken), (place, instance, spec)) in steps.iter().zip(taken).zip(told) {
-            if taken == Taken::Done {
+        let mut did = self.save_the_work(&saved, now).await?;
+        if steps.is_empty() {
+            return Ok(Pass { did, again: did > 0, next });
+        }
+        let upstream = self.upstream_of(&told).await?;
+        let claimed = self.claim(&steps, &bounds).await?;
+        for ((step, claimed), going) in steps.iter().zip(claimed).zip(told) {
+            if claimed == Claimed::Done {
                 did += 1;
-                let offer = &offers[place];
-                self.shared.roster.holds(&offer.executor, step.task().id, false);
-                self.tell(offer, step.task(), instance, &spec, now);
+                let offer = &offers[going.offer];
+                let task = step.task();
+                self.shared.roster.holds(&offer.executor, task.id, false, now);
+                self.shared.questions.forget(AttemptRef { task: task.id, attempt: task.attempt() });
+                let upstream = upstream.get(&going.instance.id).cloned().unwrap_or_default();
+                self.tell(offer, task, &going, upstream, now);
             }
         }
         if did > 0 {
@@ -182,6 +459,6 @@ impl Officer for Dispatcher {
             // Its push timeout is a deadline like any other.
             self.shared.coord.ring(Bell::Monitor);
         }
-        Ok(Pass { did, again: did > 0 && found == BATCH, next: None })
+        Ok(Pass { did, again: did > 0 && found == BATCH, next })
     }
 }

@@ -5,18 +5,74 @@
 //! alerter where something went wrong.
 
 use campanile_model::instance::{InstanceMove, InstanceState};
+use campanile_model::retry::judged;
 use campanile_model::task::{
-    ExecutorRef, Illegal, Incident, IncidentKind, Step, StopCause, StopStage, Task, TaskEvent, TaskState,
+    ExecutorRef, Illegal, Incident, IncidentKind, Placement, Step, StopCause, StopStage, Task, TaskEvent, TaskState,
 };
-use campanile_model::{Code, Failure, FailureClass, Lane, Timestamp, Words};
+use campanile_model::{Code, Failure, FailureClass, Lane, LaneClock, Timestamp, Words};
 
 /// A task that was lost this often before it had begun uses up retries like any other.
 const LOST_UNSTARTED_FREE: u32 = 5;
 
-pub fn due(task: Task, now: Timestamp) -> Result<Step, Illegal> {
+pub fn due(task: Task, lanes: LaneClock, now: Timestamp) -> Result<Step, Illegal> {
     let mut step = task.begin();
     step.on(TaskEvent::Due, now, None)?;
+    let task = step.task_mut();
+    task.promote_at = lanes.promotion(task.lane, now);
     Ok(step)
+}
+
+/// It has waited long enough in its lane: one up, where its wait starts anew. None: there is none above.
+pub fn promote(task: Task, lanes: LaneClock, now: Timestamp) -> Option<Step> {
+    let above = task.lane.above()?;
+    let mut step = task.begin();
+    let task = step.task_mut();
+    task.lane = above;
+    task.lane_since = Some(now);
+    task.promote_at = lanes.promotion(above, now);
+    task.promotions += 1;
+    Some(step)
+}
+
+/// Whoever it was meant for is gone for good: another place, or none.
+pub fn place(task: Task, executor: Option<String>) -> Step {
+    let mut step = task.begin();
+    step.task_mut().needs.placed = executor.map(|executor| Placement { executor, firm: false });
+    step
+}
+
+/// Its time to be worth doing has passed.
+pub fn expire(task: Task, now: Timestamp) -> Result<Step, Illegal> {
+    supersede(task, Words::new("it was not begun before it expired", "未能在有效期内开始"), now)
+}
+
+/// Whoever knows says that it is no longer worth doing.
+pub fn not_needed(task: Task, said: &str, now: Timestamp) -> Result<Step, Illegal> {
+    let reason = match said.trim() {
+        "" => Words::new("it was asked, and is no longer needed", "经询问，已不再需要执行"),
+        said => Words::new(
+            format!("it was asked, and is no longer needed: {said}"),
+            format!("经询问，已不再需要执行：{said}"),
+        ),
+    };
+    supersede(task, reason, now)
+}
+
+fn supersede(task: Task, reason: Words, now: Timestamp) -> Result<Step, Illegal> {
+    let mut step = task.begin();
+    step.on(TaskEvent::Supersede, now, Some(reason))?;
+    ends(&mut step, InstanceState::Superseded, now, None);
+    Ok(step)
+}
+
+/// The instance ends with the task, unless it has others.
+fn ends(step: &mut Step, to: InstanceState, now: Timestamp, result: Option<String>) -> bool {
+    if step.task().limits.of_several {
+        return false;
+    }
+    let instance = step.task().instance;
+    step.moves_instance(InstanceMove { instance, to, at: now, result });
+    true
 }
 
 pub fn push(task: Task, executor: ExecutorRef, now: Timestamp) -> Result<Step, Illegal> {
@@ -47,9 +103,10 @@ pub fn succeed(step: &mut Step, result: Option<String>, now: Timestamp) -> Resul
     let task = step.task_mut();
     task.result.clone_from(&result);
     task.stop = None;
-    let (job, instance) = (task.job, task.instance);
-    step.moves_instance(InstanceMove { instance, to: InstanceState::Succeeded, at: now, result });
-    step.notes(incident(IncidentKind::InstanceSucceeded, job, step.task(), now));
+    let job = task.job;
+    if ends(step, InstanceState::Succeeded, now, result) {
+        step.notes(incident(IncidentKind::InstanceSucceeded, job, step.task(), now));
+    }
     Ok(())
 }
 
@@ -60,6 +117,8 @@ pub fn fail(step: &mut Step, failure: Failure, now: Timestamp, jitter: f64) -> R
         Some(StopCause::Overran) => return time_out(step, now, jitter),
         Some(StopCause::Withdrawn) | None => {}
     }
+    let class = judged(&failure, &step.task().limits.failure_rules);
+    let failure = Failure { class, ..failure };
     step.on(TaskEvent::Fail, now, Some(failure.message.clone()))?;
     if failure.class == FailureClass::System {
         step.notes(incident_with(IncidentKind::SystemFailure, step.task(), now, Some(failure.clone())));
@@ -94,8 +153,7 @@ pub fn cancelled(step: &mut Step, now: Timestamp, jitter: f64) -> Result<(), Ill
 /// Ends it, and its instance, for good.
 pub fn cancel(step: &mut Step, now: Timestamp) -> Result<(), Illegal> {
     step.on(TaskEvent::Cancel, now, None)?;
-    let instance = step.task().instance;
-    step.moves_instance(InstanceMove { instance, to: InstanceState::Cancelled, at: now, result: None });
+    ends(step, InstanceState::Cancelled, now, None);
     Ok(())
 }
 
@@ -202,13 +260,11 @@ fn settle(step: &mut Step, failure: Failure, now: Timestamp, jitter: f64) -> Res
             again(step, lane, due, Some(failure))
         }
         None => {
-            let (job, instance) = (task.job, task.instance);
             step.task_mut().failure = Some(failure.clone());
             step.task_mut().stop = None;
-            step.moves_instance(InstanceMove { instance, to: InstanceState::Failed, at: now, result: None });
-            let mut failed = incident(IncidentKind::InstanceFailed, job, step.task(), now);
-            failed.failure = Some(failure);
-            step.notes(failed);
+            if ends(step, InstanceState::Failed, now, None) {
+                step.notes(incident_with(IncidentKind::InstanceFailed, step.task(), now, Some(failure)));
+            }
             Ok(())
         }
     }

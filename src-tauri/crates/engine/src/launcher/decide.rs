@@ -129,10 +129,12 @@ pub fn decide(facts: &Facts<'_>, mut new_id: impl FnMut() -> InstanceId) -> Laun
             parameters: None,
             repeats: None,
             asked_by: None,
+            executor: None,
             assigned_at: None,
             started_at: None,
             finished_at: None,
             result: None,
+            failure: None,
         });
         unfinished += 1;
         waiting += 1;

@@ -10,33 +10,42 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use campanile_coord::Bell;
-use campanile_model::task::{Step, StopCause, StopStage, Task, TaskState};
-use campanile_model::{TaskId, Timestamp};
-use campanile_store::{Lead, Taken, Wanted};
+use campanile_model::task::{Need, Step, StopCause, StopStage, Task, TaskState};
+use campanile_model::{LaneClock, TaskId, Timestamp};
+use campanile_store::{Lead, Taken, Wanted, WantedNeed};
 
+use crate::assigner::place;
 use crate::dispatcher::outcome;
 use crate::events::Topic;
 use crate::link::{AttemptRef, ToExecutor};
 use crate::officer::{Officer, Pass, PassError};
-use crate::shared::Shared;
+use crate::roster::EXECUTOR_LEASE;
+use crate::shared::{Holding, Shared, read_holding};
+use crate::specs::Specs;
 
 /// Tasks in one transaction.
 const BATCH: usize = 500;
+
+/// Between two looks at the tasks that wait.
+const LANES_EVERY: Duration = Duration::from_secs(1);
 
 pub struct Monitor {
     shared: Arc<Shared>,
     lead: Lead,
     /// Stops that their executors have been told of in this term, with the stage.
     told: HashSet<(TaskId, u32, StopStage, u64)>,
+    specs: Specs,
+    /// When it last looked after the tasks that wait.
+    lanes_at: Option<Timestamp>,
 }
 
 impl Monitor {
     pub fn new(shared: Arc<Shared>, lead: Lead) -> Monitor {
-        Monitor { shared, lead, told: HashSet::new() }
+        Monitor { shared, lead, told: HashSet::new(), specs: Specs::default(), lanes_at: None }
     }
 
     /// Writes steps; those that lost are decided anew in the next pass.
-    async fn take(&self, steps: &[Step]) -> Result<usize, PassError> {
+    async fn take(&self, steps: &[Step], now: Timestamp) -> Result<usize, PassError> {
         if steps.is_empty() {
             return Ok(0);
         }
@@ -47,7 +56,7 @@ impl Monitor {
                 did += 1;
                 if step.before().is_held() && !step.task().state().is_held() {
                     if let Some(executor) = step.moves().first().and(step.task().executor.as_ref()) {
-                        self.shared.roster.lets_go(executor, step.task().id);
+                        self.shared.roster.lets_go(executor, step.task().id, now);
                     }
                     self.shared.events.count_finished(1);
                 }
@@ -59,8 +68,12 @@ impl Monitor {
     /// Waiting tasks whose turn has come are Ready.
     async fn call_due(&self, now: Timestamp) -> Result<usize, PassError> {
         let due = self.shared.store.due_tasks(now, BATCH).await?;
-        let steps: Vec<Step> = due.into_iter().filter_map(|task| outcome::due(task, now).ok()).collect();
-        let did = self.take(&steps).await?;
+        if due.is_empty() {
+            return Ok(0);
+        }
+        let lanes = self.shared.lane_clock().await?;
+        let steps: Vec<Step> = due.into_iter().filter_map(|task| outcome::due(task, lanes, now).ok()).collect();
+        let did = self.take(&steps, now).await?;
         if did > 0 {
             self.shared.coord.ring(Bell::Dispatcher);
         }
@@ -79,22 +92,25 @@ impl Monitor {
             };
             steps.extend(step);
         }
-        self.take(&steps).await
+        self.take(&steps, now).await
     }
 
     /// Time counts only while the executor has a free slot; a task that is being taken back waits for the answer.
     fn judge_push(&self, task: Task, now: Timestamp) -> Step {
-        let has_slot = task.executor.as_ref().is_some_and(|executor| self.shared.roster.has_free_slot(executor));
-        let again = now.plus_millis(task.limits.push_timeout_ms.max(1000));
-        if has_slot
-            && task.stop.is_none()
-            && let Some(mut step) = stopping::ask(task.clone(), StopCause::Withdrawn, now)
-        {
-            step.task_mut().deadline_at = Some(again);
-            return step;
+        let timeout = Duration::from_millis(u64::try_from(task.limits.push_timeout_ms).unwrap_or(0));
+        let executor = task.executor.as_ref();
+        let idle = executor.and_then(|executor| self.shared.roster.idle_since_push(executor, task.id, now));
+        let again = now + timeout.max(Duration::from_secs(1));
+        if task.stop.is_none() && idle.is_some_and(|idle| idle >= timeout) {
+            if let Some(mut step) = stopping::ask(task.clone(), StopCause::Withdrawn, now) {
+                step.task_mut().deadline_at = Some(again);
+                return step;
+            }
         }
+        // As much as is missing, were a slot free from now on.
+        let missing = timeout.saturating_sub(idle.unwrap_or_default()).max(Duration::from_secs(1));
         let mut step = task.begin();
-        step.task_mut().deadline_at = Some(again);
+        step.task_mut().deadline_at = Some(if step.task().stop.is_some() { again } else { now + missing });
         step
     }
 
@@ -120,7 +136,7 @@ impl Monitor {
             }
         }
         self.told = current;
-        let did = self.take(&steps).await?;
+        let did = self.take(&steps, now).await?;
         Ok((did, next))
     }
 
@@ -151,7 +167,7 @@ impl Monitor {
                 .filter_map(|task| outcome::lose(task, now, self.shared.dice.fraction()).ok())
                 .collect();
             tracing::warn!(executor = executor.name, tasks = steps.len(), "an executor is gone with what it had");
-            did += self.take(&steps).await?;
+            did += self.take(&steps, now).await?;
         }
         for (executor, session) in self.shared.roster.clear_gone(now) {
             tracing::info!(executor = executor.name, "an executor's lease has passed");
@@ -163,25 +179,104 @@ impl Monitor {
         Ok(did)
     }
 
-    /// Ready tasks for which nobody came.
-    async fn give_up_waiting(&self, now: Timestamp) -> Result<usize, PassError> {
+    /// What only time brings about for tasks that wait: once a second is often enough.
+    async fn look_after_lanes(&mut self, now: Timestamp) -> Result<Looked, PassError> {
+        if self.lanes_at.is_some_and(|at| at <= now && now.since(at) < LANES_EVERY) {
+            return Ok(Looked::default());
+        }
+        let mut looked = Looked { expired: self.expire(now).await?, ..Looked::default() };
+        let lanes = self.shared.lane_clock().await?;
+        looked.promoted = self.promote(lanes, now).await?;
+        let needs = self.shared.store.ready_needs().await?;
+        looked.placed = self.place_anew(&needs, now).await?;
+        // While everything is held nobody can come, and time that was held does not count.
+        if lanes.held_since.is_none() {
+            looked.given_up = self.give_up_waiting(&needs, now).await?;
+        }
+        let more =
+            [looked.expired, looked.promoted, looked.placed, looked.given_up].into_iter().any(|did| did >= BATCH);
+        self.lanes_at = (!more).then_some(now);
+        Ok(looked)
+    }
+
+    /// Tasks that have waited long enough in their lane move up.
+    async fn promote(&self, lanes: LaneClock, now: Timestamp) -> Result<usize, PassError> {
+        let waited = self.shared.store.promotable(lanes.at(now), BATCH).await?;
+        let steps: Vec<Step> = waited.into_iter().filter_map(|task| outcome::promote(task, lanes, now)).collect();
+        let did = self.take(&steps, now).await?;
+        self.shared.events.count_promoted(did as u64);
+        Ok(did)
+    }
+
+    /// Ready tasks that are no longer worth beginning.
+    async fn expire(&self, now: Timestamp) -> Result<usize, PassError> {
+        let expired = self.shared.store.expired(now, BATCH).await?;
+        let steps: Vec<Step> = expired.into_iter().filter_map(|task| outcome::expire(task, now).ok()).collect();
+        let did = self.take(&steps, now).await?;
+        self.shared.events.count_saved(did as u64);
+        self.shared.events.count_finished(did as u64);
+        Ok(did)
+    }
+
+    /// Ready tasks whose executor is gone, where another will do.
+    async fn place_anew(&mut self, needs: &[Need], now: Timestamp) -> Result<usize, PassError> {
+        if self.shared.roster.is_gathering(now) {
+            return Ok(0);
+        }
         let mut did = 0;
-        for (group, processor) in self.shared.store.ready_processors().await? {
-            let Some(absent_since) = self.shared.roster.absent_since(&group, &processor, now) else { continue };
-            let wanted = Wanted { processors: vec![(group, processor)], limit: BATCH };
+        for need in needs.iter().filter(|need| need.placed.as_ref().is_some_and(|placed| !placed.firm)) {
+            let away =
+                self.shared.roster.absent_since(need, now).is_some_and(|since| now.since(since) >= EXECUTOR_LEASE);
+            let anyone = Need { placed: None, ..need.clone() };
+            let live = self.shared.roster.names_of(&anyone, now);
+            if !away || live.is_empty() {
+                continue;
+            }
+            let wanted = Wanted { needs: vec![WantedNeed::all_of(need.clone())], limit: BATCH };
+            let mut steps = Vec::new();
+            for task in self.shared.store.ready_tasks(&wanted).await? {
+                let spec = self.specs.of(self.shared.store.as_ref(), task.job, task.version).await?;
+                let instance = self.shared.store.instances(&[task.instance]).await?.pop();
+                let place = spec.zip(instance).and_then(|(spec, instance)| place::hashed(&spec, &instance, &live));
+                steps.push(outcome::place(task, place));
+            }
+            did += self.take(&steps, now).await?;
+        }
+        Ok(did)
+    }
+
+    /// Ready tasks for which nobody came.
+    async fn give_up_waiting(&self, needs: &[Need], now: Timestamp) -> Result<usize, PassError> {
+        let released_at = match read_holding(self.shared.store.as_ref()).await? {
+            Some(Holding::Released(at)) => at.min(now),
+            Some(Holding::Held(_)) | None => Timestamp::EPOCH,
+        };
+        let mut did = 0;
+        for need in needs {
+            let Some(absent_since) = self.shared.roster.absent_since(need, now) else { continue };
+            let wanted = Wanted { needs: vec![WantedNeed::all_of(need.clone())], limit: BATCH };
             let ready = self.shared.store.ready_tasks(&wanted).await?;
             let steps: Vec<Step> = ready
                 .into_iter()
                 .filter(|task| {
-                    let since = task.ready_at.unwrap_or(now).max(absent_since);
+                    let since = task.ready_at.unwrap_or(now).max(absent_since).max(released_at);
                     since.plus_millis(task.limits.ready_timeout_ms) <= now
                 })
                 .filter_map(|task| outcome::ready_timeout(task, now, self.shared.dice.fraction()).ok())
                 .collect();
-            did += self.take(&steps).await?;
+            did += self.take(&steps, now).await?;
         }
         Ok(did)
     }
+}
+
+/// What became of tasks that wait.
+#[derive(Default)]
+struct Looked {
+    expired: usize,
+    promoted: usize,
+    placed: usize,
+    given_up: usize,
 }
 
 #[async_trait]
@@ -203,13 +298,16 @@ impl Officer for Monitor {
         let deadlines = self.judge_deadlines(now).await?;
         let (stops, next_stop) = self.pursue_stops(now).await?;
         let lost = self.count_losses(now).await?;
-        let given_up = self.give_up_waiting(now).await?;
+        let Looked { expired, promoted, placed, given_up } = self.look_after_lanes(now).await?;
 
-        let did = due + deadlines + stops + lost + given_up;
+        let did = due + deadlines + stops + lost + expired + promoted + placed + given_up;
         if did > 0 {
             self.shared.events.say(Topic::Tasks, now);
         }
-        if lost + given_up > 0 {
+        if promoted + placed > 0 {
+            self.shared.coord.ring(Bell::Dispatcher);
+        }
+        if lost + given_up + expired > 0 {
             self.shared.events.say(Topic::Instances, now);
             self.shared.coord.ring(Bell::Alerter);
             self.shared.coord.ring(Bell::Assigner);
@@ -221,6 +319,12 @@ impl Officer for Monitor {
         let next =
             [self.shared.store.earliest_due_task().await?, self.shared.store.earliest_deadline().await?, next_stop];
         let next = next.into_iter().flatten().min();
-        Ok(Pass { did, again: due == BATCH || deadlines == BATCH, next: next.map(|next| next.max(now.plus_millis(1))) })
+        Ok(Pass {
+            did,
+            again: due == BATCH
+                || deadlines == BATCH
+                || [expired, promoted, placed, given_up].into_iter().any(|did| did >= BATCH),
+            next: next.map(|next| next.max(now.plus_millis(1))),
+        })
     }
 }

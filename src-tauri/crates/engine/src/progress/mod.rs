@@ -92,12 +92,14 @@ impl Progress {
                     self.shared.link.tell(session, ToExecutor::HeartbeatSeen { number });
                 }
                 FromExecutor::Capacity { capacity, queue } => {
-                    self.shared.roster.resize(session, capacity, queue);
+                    self.shared.roster.resize(session, capacity, queue, now);
                     self.shared.coord.ring(Bell::Dispatcher);
                 }
                 FromExecutor::Draining { .. } => self.shared.roster.drains(session),
-                // Nobody has asked.
-                FromExecutor::StillNeeded { .. } => {}
+                FromExecutor::StillNeeded { question, needed, message } => {
+                    self.shared.questions.answer(&question, needed, &message);
+                    self.shared.coord.ring(Bell::Dispatcher);
+                }
                 FromExecutor::Goodbye => {
                     self.shared.roster.leaves(session);
                     self.shared.coord.ring(Bell::Monitor);
@@ -170,7 +172,8 @@ impl Progress {
             self.shared.store.take(&self.lead, &steps).await?;
             self.shared.events.say(Topic::Tasks, now);
         };
-        self.shared.roster.recount(executor, kept.iter().map(|task| (task.id, task.state() != TaskState::Pushed)));
+        let in_hand = kept.iter().map(|task| (task.id, task.state() != TaskState::Pushed));
+        self.shared.roster.recount(executor, in_hand, now);
         Ok(kept.iter().map(|task| (attempt_of(task), task.sequence)).collect())
     }
 
@@ -234,7 +237,7 @@ impl Progress {
                         by_task.insert(id, reports);
                     }
                     Taken::Done => {
-                        self.follow(step, &reports);
+                        self.follow(step, &reports, now);
                         self.answer(answers);
                     }
                 }
@@ -326,16 +329,26 @@ impl Progress {
     }
 
     /// What the roster and the counts make of a step that is written.
-    fn follow(&self, step: &Step, reports: &[(SessionId, &Report)]) {
+    fn follow(&self, step: &Step, reports: &[(SessionId, &Report)], now: Timestamp) {
         let task = step.task();
         let executor = reports.first().and_then(|(session, _)| self.shared.roster.executor(*session));
         let Some(executor) = executor else { return };
+        let roster = &self.shared.roster;
         if task.state().is_held() {
-            self.shared.roster.holds(&executor, task.id, task.state() != TaskState::Pushed);
-        } else {
-            self.shared.roster.lets_go(&executor, task.id);
-            if step.moves().iter().any(|step| step.to().is_final()) {
-                self.shared.events.count_finished(1);
+            roster.holds(&executor, task.id, task.state() != TaskState::Pushed, now);
+            return;
+        }
+        if step.moves().iter().any(|made| made.to() == TaskState::Running) {
+            roster.holds(&executor, task.id, true, now);
+        }
+        roster.lets_go(&executor, task.id, now);
+        if step.moves().iter().any(|made| made.from() == TaskState::Pushed && made.to() == TaskState::Ready) {
+            roster.gave_back(&executor, task.id, task.handed_back, now);
+        }
+        if let Some(end) = step.moves().iter().find(|made| made.to().is_final()) {
+            self.shared.events.count_finished(1);
+            if let Some(started_at) = task.started_at.or(step.started_before()) {
+                roster.finished(&executor, end.at().since(started_at), now);
             }
         }
     }

@@ -3,11 +3,13 @@
 //! A task changes through a [`Step`] alone: it takes the task as it was read, carries it along
 //! the table of `state`, and is written only where the task is still as it was read.
 
+pub mod need;
 pub mod state;
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+pub use need::{JobLimit, Need, Needs, Placement};
 pub use state::{Illegal, Move, TaskEvent, TaskState};
 
 use crate::{Failure, InstanceId, JobId, Lane, TaskId, Timestamp, Words};
@@ -63,6 +65,11 @@ pub struct TaskLimits {
     pub run_timeout_ms: Option<i64>,
     pub kill_on_overrun: bool,
     pub retry: crate::Retry,
+    /// One of several of its instance, which ends when all of them have.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_several: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failure_rules: Vec<crate::FailureRule>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,6 +81,9 @@ pub struct Task {
     pub group: String,
     pub processor: String,
     pub limits: TaskLimits,
+    pub needs: Needs,
+    /// From then on it is no longer worth beginning.
+    pub expires_at: Option<Timestamp>,
 
     state: TaskState,
     /// Counts from 1.
@@ -84,8 +94,14 @@ pub struct Task {
     pub lane: Lane,
     /// When a Waiting task's turn comes.
     pub due_at: Timestamp,
-    /// When it became Ready for this attempt; what its place in the lane goes by.
+    /// When it became Ready for this attempt.
     pub ready_at: Option<Timestamp>,
+    /// When it came into its lane; its place there goes by it.
+    pub lane_since: Option<Timestamp>,
+    /// When it moves up, by the clock of the lanes.
+    pub promote_at: Option<Timestamp>,
+    /// How often it has moved up.
+    pub promotions: u32,
     pub pushed_at: Option<Timestamp>,
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
@@ -99,6 +115,8 @@ pub struct Task {
     pub retries_used: u32,
     /// Times an executor was lost before it had started the task.
     pub lost_unstarted: u32,
+    /// Times an executor gave it back unbegun.
+    pub handed_back: u32,
     pub stop: Option<Stop>,
     pub failure: Option<Failure>,
     /// What the processor handed back, as JSON.
@@ -114,6 +132,8 @@ pub struct NewTask {
     pub group: String,
     pub processor: String,
     pub limits: TaskLimits,
+    pub needs: Needs,
+    pub expires_at: Option<Timestamp>,
     pub lane: Lane,
     pub due_at: Timestamp,
 }
@@ -135,12 +155,17 @@ impl Task {
             group: new.group,
             processor: new.processor,
             limits: new.limits,
+            needs: new.needs,
+            expires_at: new.expires_at,
             state: TaskState::Waiting,
             attempt: 1,
             fence: 0,
             lane: new.lane,
             due_at: new.due_at,
             ready_at: None,
+            lane_since: None,
+            promote_at: None,
+            promotions: 0,
             pushed_at: None,
             started_at: None,
             finished_at: None,
@@ -149,6 +174,7 @@ impl Task {
             sequence: 0,
             retries_used: 0,
             lost_unstarted: 0,
+            handed_back: 0,
             stop: None,
             failure: None,
             result: None,
@@ -181,6 +207,15 @@ impl Task {
         self.id.to_string()
     }
 
+    /// What decides whether it may go while it is Ready.
+    pub fn need(&self) -> Need {
+        self.needs.of(&self.group, &self.processor, self.job)
+    }
+
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|at| at <= now)
+    }
+
     pub fn is_held_by(&self, executor: &ExecutorRef) -> bool {
         self.state.is_held() && self.executor.as_ref() == Some(executor)
     }
@@ -189,6 +224,7 @@ impl Task {
         Step {
             seen: self.fence,
             before: self.state,
+            started_before: self.started_at,
             task: self,
             moves: Vec::new(),
             instance: None,
@@ -230,6 +266,7 @@ pub enum IncidentKind {
 pub struct Step {
     seen: u64,
     before: TaskState,
+    started_before: Option<Timestamp>,
     task: Task,
     moves: Vec<Move>,
     instance: Option<crate::instance::InstanceMove>,
@@ -246,6 +283,8 @@ impl Step {
                 self.task.attempt += 1;
                 self.task.sequence = 0;
                 self.task.ready_at = None;
+                self.task.lane_since = None;
+                self.task.promote_at = None;
                 self.task.pushed_at = None;
                 self.task.started_at = None;
                 self.task.finished_at = None;
@@ -253,8 +292,12 @@ impl Step {
                 self.task.stop = None;
                 self.task.result = None;
             }
-            TaskEvent::Due => self.task.ready_at = Some(at),
+            TaskEvent::Due => {
+                self.task.ready_at = Some(at);
+                self.task.lane_since = Some(at);
+            }
             TaskEvent::HandBack => {
+                self.task.handed_back += 1;
                 self.task.pushed_at = None;
                 self.task.deadline_at = None;
                 self.task.executor = None;
@@ -302,6 +345,11 @@ impl Step {
     /// The state in which the row was read.
     pub fn before(&self) -> TaskState {
         self.before
+    }
+
+    /// When the attempt had started that the row showed.
+    pub fn started_before(&self) -> Option<Timestamp> {
+        self.started_before
     }
 
     pub fn moves(&self) -> &[Move] {

@@ -7,7 +7,9 @@ use campanile_model::instance::{Instance, InstanceState, Omission, OmissionReaso
 use campanile_model::job::Job;
 use campanile_model::ledger::LedgerSpan;
 use campanile_model::request::{Answer, Ask, Done, Person, Request, Role};
-use campanile_model::task::{ExecutorRef, Incident, IncidentKind, NewTask, Step, Task, TaskEvent, TaskLimits};
+use campanile_model::task::{
+    ExecutorRef, Incident, IncidentKind, Need, Needs, NewTask, Step, Task, TaskEvent, TaskLimits,
+};
 use campanile_model::{AlarmId, InstanceId, JobId, Lane, RequestId, Retry, TaskId, Timestamp, Words};
 use serde_json::{Value, json};
 
@@ -93,10 +95,12 @@ pub fn instance(job: &Job, second: i64) -> Instance {
         parameters: None,
         repeats: None,
         asked_by: None,
+        executor: None,
         assigned_at: None,
         started_at: None,
         finished_at: None,
         result: None,
+        failure: None,
     }
 }
 
@@ -120,10 +124,19 @@ pub fn task(instance: &Instance) -> Task {
             run_timeout_ms: None,
             kill_on_overrun: false,
             retry: Retry::default(),
+            of_several: false,
+            failure_rules: Vec::new(),
         },
+        needs: Needs::default(),
+        expires_at: None,
         lane: instance.lane,
         due_at: instance.due,
     })
+}
+
+/// What a task asks that asks for nothing in particular.
+pub fn plain_need(group: &str, processor: &str) -> Need {
+    Needs::default().of(group, processor, job_id())
 }
 
 pub fn executor(boot: &str) -> ExecutorRef {

@@ -49,6 +49,7 @@ pub async fn an_instance_reads_back_as_it_was_written(store: &dyn Store) {
         parameters: Some("{\"command\":\"echo '\u{1F514}'\"}".to_owned()),
         repeats: Some(first.id),
         asked_by: Some("mei".to_owned()),
+        executor: Some("host-2".to_owned()),
         origin: Origin::Added,
         ..instance(&job, 120)
     };

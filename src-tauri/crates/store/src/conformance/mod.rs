@@ -14,6 +14,7 @@ pub mod alarms;
 pub mod archive;
 pub mod fixtures;
 pub mod jobs;
+pub mod lanes;
 pub mod launch;
 pub mod leases;
 pub mod requests;
@@ -88,6 +89,15 @@ macro_rules! conformance {
             tasks::holders_are_told_apart_by_their_lives,
             tasks::every_lane_has_a_depth,
             tasks::several_hundred_steps_are_one_batch,
+
+            lanes::ready_tasks_are_found_by_what_they_need,
+            lanes::of_each_need_only_so_many_are_read_and_of_the_lanes_that_may_go,
+            lanes::a_claim_stops_at_every_bound,
+            lanes::claims_at_once_do_not_exceed_a_bound_together,
+            lanes::a_task_is_promotable_from_its_time_on_while_it_is_ready,
+            lanes::a_ready_task_expires_at_its_time,
+            lanes::the_last_executor_of_a_job_is_that_of_its_newest_task_that_had_one,
+            lanes::an_instance_of_several_tasks_is_settled_when_all_have_ended,
 
             alarms::incidents_are_read_in_order_and_once,
             alarms::alarms_and_mark_are_written_together_or_not_at_all,

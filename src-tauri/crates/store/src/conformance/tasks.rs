@@ -2,12 +2,12 @@
 
 use campanile_model::instance::{Instance, InstanceState};
 use campanile_model::job::Job;
-use campanile_model::task::{IncidentKind, Step, Stop, StopCause, StopStage, Task, TaskEvent, TaskState};
+use campanile_model::task::{IncidentKind, Placement, Step, Stop, StopCause, StopStage, Task, TaskEvent, TaskState};
 use campanile_model::{Failure, FailureClass, Lane, TaskId, Words};
 use futures::future::join_all;
 
 use super::fixtures::*;
-use crate::{Change, Lead, Store, Taken, Wanted};
+use crate::{Change, Lead, Store, Taken, Wanted, WantedNeed};
 
 use TaskEvent::{Due, Fail, HandBack, PassDeadline, Push, RunAgain, Start, Succeed};
 
@@ -49,6 +49,12 @@ pub async fn a_task_reads_back_as_it_was_written(store: &dyn Store) {
         task.sequence = 9;
         task.retries_used = 2;
         task.lost_unstarted = 3;
+        task.handed_back = 4;
+        task.lane_since = Some(at(73));
+        task.promote_at = Some(at(74));
+        task.promotions = 5;
+        task.needs.placed = Some(Placement { executor: "b".to_owned(), firm: true });
+        task.limits.of_several = true;
         task.limits.run_timeout_ms = Some(1234);
         task.stop = Some(Stop {
             cause: StopCause::Operator,
@@ -239,7 +245,12 @@ pub async fn a_waiting_task_is_due_from_its_time_on(store: &dyn Store) {
 }
 
 fn wanted(limit: usize) -> Wanted {
-    Wanted { processors: vec![("local".to_owned(), "shell".to_owned())], limit }
+    wanted_of(&["shell"], limit)
+}
+
+fn wanted_of(processors: &[&str], limit: usize) -> Wanted {
+    let needs = processors.iter().map(|processor| WantedNeed::all_of(plain_need("local", processor))).collect();
+    Wanted { needs, limit }
 }
 
 pub async fn ready_tasks_come_in_lane_order_and_first_in_first_out(store: &dyn Store) {
@@ -276,22 +287,20 @@ pub async fn ready_tasks_are_those_of_the_processors_wanted(store: &dyn Store) {
     };
     let tasks = [of("local", "http"), of("other", "shell"), of("local", "shell"), of("local", "http")];
     assign(store, &lead, &made, tasks.to_vec()).await;
-    assert_eq!(store.ready_processors().await.unwrap(), []);
+    assert_eq!(store.ready_needs().await.unwrap(), []);
     for (n, task) in tasks.iter().enumerate() {
         moved(store, &lead, task, &[Due], 61 + i64::try_from(n).unwrap()).await;
     }
 
-    let mut processors = store.ready_processors().await.unwrap();
-    processors.sort();
-    let pair = |group: &str, processor: &str| (group.to_owned(), processor.to_owned());
-    assert_eq!(processors, [pair("local", "http"), pair("local", "shell"), pair("other", "shell")]);
+    let mut needs = store.ready_needs().await.unwrap();
+    needs.sort();
+    assert_eq!(needs, [plain_need("local", "http"), plain_need("local", "shell"), plain_need("other", "shell")]);
     assert_eq!(ids(&store.ready_tasks(&wanted(10)).await.unwrap()), [tasks[2].id]);
-    let several = Wanted { processors: vec![pair("local", "shell"), pair("local", "http")], limit: 10 };
+    let several = wanted_of(&["shell", "http"], 10);
     assert_eq!(ids(&store.ready_tasks(&several).await.unwrap()), [tasks[0].id, tasks[2].id, tasks[3].id]);
-    let twice = Wanted { processors: vec![pair("local", "http"), pair("local", "http")], limit: 10 };
+    let twice = wanted_of(&["http", "http"], 10);
     assert_eq!(ids(&store.ready_tasks(&twice).await.unwrap()), [tasks[0].id, tasks[3].id]);
-    let nobody = Wanted { processors: Vec::new(), limit: 10 };
-    assert_eq!(store.ready_tasks(&nobody).await.unwrap(), []);
+    assert_eq!(store.ready_tasks(&wanted_of(&[], 10)).await.unwrap(), []);
 }
 
 pub async fn a_held_task_is_past_its_deadline_from_that_time_on(store: &dyn Store) {
@@ -367,7 +376,7 @@ pub async fn every_lane_has_a_depth(store: &dyn Store) {
     let (_, tasks) = some_tasks(store, &lead, &job, 60, 3).await;
     moved(store, &lead, &tasks[0], &[Due], 65).await;
     moved(store, &lead, &tasks[1], &[Due], 63).await;
-    let depths = store.lane_depths().await.unwrap();
+    let depths = store.lane_depths(at(64)).await.unwrap();
     assert_eq!(depths.iter().map(|depth| depth.lane).collect::<Vec<_>>(), Lane::ALL);
     for depth in depths {
         let expected = if depth.lane == Lane::Normal { (2, Some(at(63))) } else { (0, None) };

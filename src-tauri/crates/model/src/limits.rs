@@ -1,0 +1,69 @@
+//! Bounds on the work that is with executors at once, beside those of executors and jobs: one setting for all.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::{Code, Fault, Words};
+
+/// The setting under which they are kept.
+pub const LIMITS: &str = "limits";
+
+/// A bound may be anything from 1 to this.
+pub const MOST_AT_ONCE: u32 = 1_000_000;
+
+/// Tasks that are Pushed, Running or Overrun; what is not named is not bounded.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Limits {
+    /// All that the node has given out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<u32>,
+    /// By the name of the executor group.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub groups: BTreeMap<String, u32>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tenants: BTreeMap<String, u32>,
+}
+
+impl Limits {
+    /// Everything that keeps them from being set.
+    pub fn check(&self) -> Vec<Fault> {
+        let named = |kind: &str, limits: &BTreeMap<String, u32>| {
+            limits.iter().map(|(name, most)| (format!("{kind}.{name}"), *most)).collect::<Vec<_>>()
+        };
+        self.node
+            .map(|most| ("node".to_owned(), most))
+            .into_iter()
+            .chain(named("groups", &self.groups))
+            .chain(named("tenants", &self.tenants))
+            .filter(|(_, most)| !(1..=MOST_AT_ONCE).contains(most))
+            .map(|(field, most)| {
+                let reason = Words::new(
+                    format!("is {most}; it can be 1 to {MOST_AT_ONCE}"),
+                    format!("为 {most}；可用范围是 1 到 {MOST_AT_ONCE}"),
+                );
+                Code::JobInvalid.fault().with("field", &field).with_words("reason", &reason).at(field)
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_limit_of_nothing_is_refused_beside_its_name() {
+        let read = |value| serde_json::from_value::<Limits>(value).map(|limits| limits.check());
+        assert_eq!(read(json!({"node": 5, "groups": {"local": 1}, "tenants": {"acme": 10}})).unwrap(), []);
+        let faults = read(json!({"node": 0, "tenants": {"acme": 0, "b": 2}})).unwrap();
+        let fields: Vec<_> = faults.iter().filter_map(|fault| fault.field.as_deref()).collect();
+        assert_eq!(fields, ["node", "tenants.acme"]);
+        assert!(read(json!({"nodes": 5})).is_err());
+        assert!(read(json!({"node": -1})).is_err());
+    }
+}
