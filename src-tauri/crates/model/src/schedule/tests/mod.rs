@@ -5,6 +5,7 @@ mod clock_changes;
 mod cron;
 mod document;
 mod every_change;
+mod examples;
 mod fuzz;
 mod quartz;
 mod ranges;
