@@ -153,10 +153,7 @@ impl Api {
                     }
                 }
             }
-            let mut on_day = vec![0; days.len()];
-            for ((day, _), count) in sheet.places.iter().zip(&counts) {
-                on_day[*day] += *count;
-            }
+            let on_day: Vec<u32> = (0..days.len()).map(|day| sheet.on_day(day, &counts)).collect();
             for (index, day) in days.iter().enumerate().filter(|(index, _)| on_day[*index] > 0) {
                 let held = &mut held[index];
                 let already = held.jobs.get(id);
@@ -168,10 +165,7 @@ impl Api {
                 }
                 if held.entries + on_day[index] as usize > painter.entries_a_day {
                     held.unlisted += on_day[index];
-                    for ((_, quarter), count) in sheet.places.iter().zip(&counts).filter(|((day, _), _)| *day == index)
-                    {
-                        held.load[*quarter] += *count;
-                    }
+                    sheet.add_day(index, &counts, &mut held.load);
                     continue;
                 }
                 let (from, until) = (from.max(day.start).plus_millis(-1), day.end.plus_millis(-1));

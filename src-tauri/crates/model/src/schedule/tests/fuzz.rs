@@ -59,9 +59,9 @@ fn typed() -> impl Strategy<Value = String> {
     ]
 }
 
-fn check(expression: String, dialect: Option<Dialect>, from: i64) {
+fn check(expression: &str, dialect: Option<Dialect>, from: i64) {
     let almanac = Almanac::bundled();
-    let cron = Cron { dialect, ..Cron::unix(expression.as_str(), "Europe/Berlin") };
+    let cron = Cron { dialect, ..Cron::unix(expression, "Europe/Berlin") };
     let schedule = Schedule::Cron(cron);
     let words = schedule.words(&almanac);
     assert!(!words.en.is_empty() && !words.zh.is_empty());
@@ -108,7 +108,7 @@ proptest! {
         dialect in dialects(),
         from in 0i64..4_000_000_000_000,
     ) {
-        check(expression, dialect, from);
+        check(&expression, dialect, from);
     }
 
     #[test]

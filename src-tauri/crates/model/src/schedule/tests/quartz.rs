@@ -15,7 +15,7 @@ fn check_days<const N: usize>(expression: &str, expected: [&str; N]) {
     check(
         &document,
         "2026-01-01T00:00:00Z",
-        expected.map(|day| format!("{day}T12:00:00+00:00")).each_ref().map(|text| text.as_str()),
+        expected.map(|day| format!("{day}T12:00:00+00:00")).each_ref().map(String::as_str),
     );
 }
 
@@ -108,7 +108,7 @@ fn a_year_can_be_named() {
 #[test]
 fn what_quartz_refuses_is_refused_and_marked() {
     let wrong = |expression: &str, marked: &str, said: &str| {
-        super::cron::check_wrong_in(Some(Dialect::Quartz), expression, marked, said)
+        super::cron::check_wrong_in(Some(Dialect::Quartz), expression, marked, said);
     };
     wrong("0 0 9 * * *", "*", "exactly one");
     wrong("0 0 9 ? * ?", "?", "one of the two");
