@@ -16,7 +16,7 @@ use campanile_engine::logs::{LogLine, LogPage, Logs};
 use campanile_engine::questions::Questions;
 use campanile_engine::roster::Roster;
 use campanile_engine::sweeper::RETENTION;
-use campanile_engine::{Desk, Dice, Node, Shared, Shelf, ledger};
+use campanile_engine::{Desk, Dice, Node, Shared, Shelf, ledger, read_calendars};
 use campanile_model::instance::InstanceState;
 use campanile_model::job::JobSpec;
 use campanile_model::limits::LIMITS;
@@ -323,7 +323,8 @@ impl World {
         let told = Arc::new(Mutex::new(None));
         let (store, answer) = (self.store.clone(), told.clone());
         self.hands.spawn("ledger", async move {
-            *locked(&answer) = Some(ledger::check_all(&store, &almanac()).await);
+            let almanac = almanac().with_calendars(read_calendars(&store).await.expect("the store has no faults"));
+            *locked(&answer) = Some(ledger::check_all(&store, &almanac).await);
         });
         self.pass_time(runtime, self.hands.now() + 1)?;
         let report = locked(&told).take().expect("the store answers at once").expect("the store has no faults");

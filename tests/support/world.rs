@@ -12,7 +12,7 @@ use campanile_engine::events::Events;
 use campanile_engine::held::{HeldTable, HoldCause};
 use campanile_engine::questions::Questions;
 use campanile_engine::roster::Roster;
-use campanile_engine::{Clock as _, Desk, Dice, ENGINE_LEASE, Node, Shared, Shelf, Standing, ledger};
+use campanile_engine::{Clock as _, Desk, Dice, ENGINE_LEASE, Node, Shared, Shelf, Standing, ledger, read_calendars};
 use campanile_model::alarm::{Alarm, AlarmRule};
 use campanile_model::instance::{Instance, InstanceState, Omission};
 use campanile_model::job::{Job, JobSpec};
@@ -574,7 +574,9 @@ impl World {
     // The end.
 
     pub async fn checks_the_ledger(&self) {
-        let report = ledger::check_all(self.store(), &self.sky.almanac).await.expect("a ledger");
+        let calendars = read_calendars(self.store()).await.expect("settings");
+        let almanac = self.sky.almanac.with_calendars(calendars);
+        let report = ledger::check_all(self.store(), &almanac).await.expect("a ledger");
         assert_eq!(report.findings, Vec::new(), "the ledger is not clean");
     }
 

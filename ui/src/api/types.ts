@@ -106,6 +106,8 @@ export type CalendarBand = {
  */
 job: number, version: number, day: number, from_minute: number, to_minute: number, count: number, };
 
+export type CalendarDate = string;
+
 export type CalendarDay = {
 /**
  * `2026-11-16`
@@ -123,6 +125,35 @@ clock_change: Words | null,
  * Firings that are in `load` and neither entries nor in a band, because there are too many.
  */
 unlisted: number, };
+
+/**
+ * What a change of a calendar comes to. Nothing is written.
+ */
+export type CalendarDraft = {
+/**
+ * As it would be put. None: see `faults`.
+ */
+calendar: WorkCalendar | null,
+/**
+ * It is not there yet.
+ */
+new: boolean,
+/**
+ * What keeps it from being saved: of a file each with its line.
+ */
+faults: Array<Fault>,
+/**
+ * Days that were read from the file, and entries that are neither days off nor working days.
+ */
+read: number, passed_over: number,
+/**
+ * Days that are worked before and not after, or the other way.
+ */
+days: Array<DayChange>,
+/**
+ * Days that change beyond those that are listed.
+ */
+more_days: number, jobs: Array<JobTimesChange>, more_jobs: number, };
 
 export type CalendarEntry = {
 /**
@@ -151,6 +182,27 @@ reason: number | null,
 fixed: number | null, };
 
 /**
+ * A file to be read into a layer of a calendar, in place of what that layer has for the same years.
+ */
+export type CalendarFile = {
+/**
+ * The calendar; one that is not there is made.
+ */
+calendar: string,
+/**
+ * `country` where absent.
+ */
+layer?: string | null,
+/**
+ * By the file's name, or by how it begins, where absent.
+ */
+kind?: FileKind | null, file_name?: string | null, text: string,
+/**
+ * The years for which the file says all; those that it tells of where absent.
+ */
+years?: Array<number> | null, seen_revision?: number | null, };
+
+/**
  * A job of which there is an entry or a band.
  */
 export type CalendarJob = { id: string, name: string, words: Words,
@@ -158,6 +210,8 @@ export type CalendarJob = { id: string, name: string, words: Words,
  * For a colour that stays with the job: 0 to 11.
  */
 hue: number, };
+
+export type CalendarSaved = { changed: number, revision: number, jobs: Array<JobTimesChange>, more_jobs: number, };
 
 /**
  * What entries and bands share is told once: of a job in `jobs`, of an entry in `notes`.
@@ -253,6 +307,20 @@ export type CrontabOutcome = { "is": "job", name: string, words: Words, command:
 
 export type CrontabReading = { lines: Array<CrontabLine>, jobs: number, refused: number, };
 
+export type DayChange = { date: CalendarDate,
+/**
+ * None: it is not known.
+ */
+workedBefore: boolean | null, workedAfter: boolean | null, whyBefore: Words, whyAfter: Words, };
+
+export type DayKind = "off" | "work";
+
+export type DayMark = { kind: DayKind, name: Words | null,
+/**
+ * The calendar and the layer that say so.
+ */
+calendar: string, layer: string, };
+
 export type Dialect = "unix" | "seconds" | "quartz";
 
 export type Document = { text: string, };
@@ -290,6 +358,12 @@ export type ExecutorRef = { group: string, name: string,
  */
 boot: string, };
 
+export type ExportCalendar = { calendar: string, kind: FileKind,
+/**
+ * All years that have marked days where absent.
+ */
+years?: Array<number> | null, };
+
 /**
  * Why an attempt did not succeed.
  */
@@ -325,6 +399,8 @@ field: string | null,
  * The characters of that input that are meant, from and up to; the whole of it where absent.
  */
 span?: [number, number], };
+
+export type FileKind = "ics" | "csv";
 
 /**
  * The period after the last instance became final, however it ended.
@@ -427,7 +503,11 @@ name: string, description?: string, schedule: Schedule,
 /**
  * Single occurrences that were skipped, moved or added.
  */
-exceptions?: Array<Exception>, effectiveFrom?: Timestamp | null, effectiveUntil?: Timestamp | null, misfire: Misfire, overlap: Overlap, spreadSeconds: number, mode: Mode, route: Route,
+exceptions?: Array<Exception>, effectiveFrom?: Timestamp | null, effectiveUntil?: Timestamp | null,
+/**
+ * The working-day calendar; none is the workspace's: China's for zones of China, else Monday to Friday.
+ */
+calendar?: string | null, onNonWorkday?: OnNonWorkday, misfire: Misfire, overlap: Overlap, spreadSeconds: number, mode: Mode, route: Route,
 /**
  * Only executors with all of these labels take it, whatever the route.
  */
@@ -460,6 +540,15 @@ expiresAfterSeconds?: number | null,
  * Asked just before a run goes to an executor.
  */
 stillNeeded?: StillNeeded | null, readyTimeoutSeconds: number, pushTimeoutSeconds: number, };
+
+/**
+ * Future times of a job that come to be others.
+ */
+export type JobTimesChange = { job: string, name: string, changes: Array<TimeChangeView>,
+/**
+ * Times that change beyond those that are listed.
+ */
+more: number, };
 
 /**
  * What holds a password.
@@ -512,6 +601,8 @@ at_end: boolean,
  */
 closed: boolean, };
 
+export type MarkedDay = { date: CalendarDate, kind: DayKind, name?: Words, };
+
 /**
  * What becomes of a firing that is late.
  */
@@ -546,6 +637,19 @@ export type NodeState = "leading" | "standby" | "leaderless";
 
 export type Nothing = Record<symbol, never>;
 
+/**
+ * A calendar by its name.
+ */
+export type OfCalendar = { calendar: string,
+/**
+ * The year that is shown; that of now where absent.
+ */
+year?: number | null,
+/**
+ * Of a change: the revision that the person had before them.
+ */
+seen_revision?: number | null, };
+
 export type OfConnection = { name: string, };
 
 export type OfInstance = { instance: string, };
@@ -560,9 +664,14 @@ export type OfJobs = { jobs: Array<string>, };
 /**
  * Why a firing did not happen.
  */
-export type OmissionReason = "paused" | "overlap" | "exception" | "misfire" | "folded" | "beyondCatchUp";
+export type OmissionReason = "paused" | "overlap" | "exception" | "nonWorkday" | "merged" | "noCalendarData" | "misfire" | "folded" | "beyondCatchUp";
 
 export type OmissionRow = { job: string, name: string, from: Moment, to: Moment, count: number, reason: OmissionReason, missed: boolean, words: Words, };
+
+/**
+ * What happens to a run on a day on which nobody works.
+ */
+export type OnNonWorkday = "run" | "skip" | "nextWorkday" | "previousWorkday";
 
 export type Once = { at: Timestamp, };
 
@@ -598,7 +707,7 @@ local: string, reason: Words | null, };
 /**
  * As much of a job as decides its times.
  */
-export type PreviewSpec = { schedule: Schedule, exceptions?: Array<Exception>, effectiveFrom?: Timestamp | null, effectiveUntil?: Timestamp | null, spreadSeconds?: number, };
+export type PreviewSpec = { schedule: Schedule, exceptions?: Array<Exception>, effectiveFrom?: Timestamp | null, effectiveUntil?: Timestamp | null, calendar?: string | null, onNonWorkday?: OnNonWorkday, spreadSeconds?: number, };
 
 export type PreviewView = { words: Words, runs: Array<PreviewRow>, warnings: Array<Words>, };
 
@@ -633,6 +742,8 @@ omissions: Array<OmissionRow>,
  * Up to 10,000 are counted.
  */
 jobs: number, };
+
+export type PutCalendar = { calendar: WorkCalendar, seen_revision?: number | null, };
 
 export type PutConnection = { name: string, address: Address,
 /**
@@ -809,16 +920,149 @@ address?: Address | null,
  */
 password?: Secret | null, };
 
+export type TimeChangeView = { planned: Moment,
+/**
+ * None: it does not come.
+ */
+before: Moment | null, after: Moment | null, };
+
 /**
  * Milliseconds since the Unix epoch. Ordered, and small enough to be an index.
  */
 export type Timestamp = number;
+
+/**
+ * What holds in a year for which there is no data.
+ */
+export type Uncovered = "weekly" | "hold";
 
 export type Upcoming = { job: string, name: string, due: Moment, };
 
 export type VersionRow = { version: number, saved_at: Moment, saved_by: string, words: Words, spec: JobSpec, };
 
 export type Words = { en: string, zh: string, };
+
+export type WorkCalendar = { apiVersion: string,
+/**
+ * Unique; what jobs, files and errors call it.
+ */
+name: string,
+/**
+ * What people call it, where that is more than its name.
+ */
+title?: Words,
+/**
+ * The calendar that it builds on; its own name means the one that the program carries under that name.
+ */
+base?: string,
+/**
+ * Working days of an ordinary week, 1 (Monday) to 7. Absent: the base's, else Monday to Friday.
+ */
+week?: Array<number>,
+/**
+ * Where its days begin and end, for schedules that are written in no zone. Absent: the base's, else UTC.
+ */
+timeZone?: string,
+/**
+ * Absent: the base's, else `weekly`.
+ */
+uncovered?: Uncovered,
+/**
+ * From the most general to the most particular: of two that mark a day the later counts.
+ */
+layers: Array<WorkCalendarLayer>,
+/**
+ * Counts what was saved under this name; written by the program.
+ */
+revision: number, savedAt?: Timestamp, savedBy?: string, };
+
+export type WorkCalendarDay = { date: string,
+/**
+ * 1 is Monday.
+ */
+weekday: number,
+/**
+ * None: there is no data, and the calendar says to wait for it.
+ */
+works: boolean | null, why: Words,
+/**
+ * Where it is marked, and not as the week has it.
+ */
+mark: DayMark | null, };
+
+export type WorkCalendarLayer = {
+/**
+ * Such as `country`, `company`, `team`.
+ */
+name: string,
+/**
+ * Where its days are from.
+ */
+source?: string,
+/**
+ * The years for which its days are all there are. A calendar in which no layer names years needs
+ * no data: its week holds for ever.
+ */
+years?: Array<number>, days: Array<MarkedDay>, };
+
+export type WorkCalendarList = { rows: Array<WorkCalendarRow>, };
+
+export type WorkCalendarRow = { name: string, title: Words,
+/**
+ * As the program carries it: nobody has changed it.
+ */
+built_in: boolean,
+/**
+ * The program carries one of this name; what was changed of it can be taken back.
+ */
+carried: boolean, base: string | null, revision: number, saved_at: Moment | null, saved_by: string | null,
+/**
+ * Working days of an ordinary week, 1 (Monday) to 7.
+ */
+week: Array<number>, uncovered: Uncovered,
+/**
+ * Years that have data; none: it needs none.
+ */
+years: Array<number>,
+/**
+ * The last day that it has data for, counted from now without a break; none: no end is in sight.
+ */
+data_ends: string | null,
+/**
+ * That day is less than 30 days away.
+ */
+ends_soon: boolean,
+/**
+ * Jobs whose times depend on it.
+ */
+jobs: number,
+/**
+ * The version by which times planned with it are recorded.
+ */
+version: string, can_edit: Allowed, can_remove: Allowed, };
+
+export type WorkCalendarView = { row: WorkCalendarRow,
+/**
+ * What was written of it, to be edited and put back.
+ */
+document: WorkCalendar, year: WorkCalendarYear,
+/**
+ * Names of jobs that depend on it, the first hundred.
+ */
+jobs: Array<string>, };
+
+/**
+ * A year at a glance.
+ */
+export type WorkCalendarYear = { year: number, covered: boolean,
+/**
+ * Working days of it, as far as they are known.
+ */
+working_days: number,
+/**
+ * Each day of it, in order.
+ */
+days: Array<WorkCalendarDay>, };
 
 export type ZonesImported = { before: string, version: string,
 /**
@@ -867,6 +1111,14 @@ export interface Operations {
   import_crontab: { input: CrontabInput; output: DoneView };
   export_jobs: { input: OfJobs; output: Document };
   apply_jobs: { input: ApplyInput; output: Applied };
+  list_calendars: { input: Nothing; output: WorkCalendarList };
+  get_calendar: { input: OfCalendar; output: WorkCalendarView };
+  put_calendar: { input: PutCalendar; output: CalendarSaved };
+  remove_calendar: { input: OfCalendar; output: CalendarSaved };
+  calendar_effect: { input: PutCalendar; output: CalendarDraft };
+  read_calendar_file: { input: CalendarFile; output: CalendarDraft };
+  import_calendar: { input: CalendarFile; output: CalendarSaved };
+  export_calendar: { input: ExportCalendar; output: Document };
   calendar: { input: AskCalendar; output: CalendarView };
   reschedule: { input: AskReschedule; output: RescheduleView };
   list_instances: { input: ListInstances; output: InstancePage };

@@ -37,6 +37,8 @@ fn answer_preview(ask: AskPreview, almanac: &Almanac, told: &Told, now: Timestam
         exceptions: spec.exceptions,
         effective_from: spec.effective_from,
         effective_until: spec.effective_until,
+        calendar: spec.calendar,
+        on_non_workday: spec.on_non_workday,
         spread_seconds: spec.spread_seconds,
         saved_at: from,
         spread_seed: 0,

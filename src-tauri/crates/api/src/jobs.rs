@@ -81,7 +81,7 @@ impl Api {
         let spec = job.spec;
         JobRow {
             id: job.id.to_string(),
-            words: spec.schedule.words(&self.almanac()),
+            words: spec.schedule_words(&self.almanac()),
             kind: spec.schedule.kind().to_owned(),
             name: spec.name,
             description: spec.description,
@@ -147,7 +147,7 @@ impl Api {
             version: version.version,
             saved_at: told.moment(version.saved_at),
             saved_by: version.saved_by,
-            words: version.spec.schedule.words(&self.almanac()),
+            words: version.spec.schedule_words(&self.almanac()),
             spec: version.spec,
         }
     }

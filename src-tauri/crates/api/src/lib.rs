@@ -7,6 +7,7 @@
 mod alarms;
 mod apply;
 mod calendar;
+mod calendars;
 mod check;
 mod connections;
 mod crontab;
@@ -41,6 +42,7 @@ use crate::moments::Told;
 use crate::times::Times;
 use crate::views::{Allowed, NodeState, ProcessorView};
 
+pub use calendars::calendar_alone;
 pub use campanile_model::alarm::Severity;
 pub use campanile_model::{Code, Fault};
 pub use check::preview_alone;

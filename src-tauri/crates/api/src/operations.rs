@@ -18,6 +18,8 @@ macro_rules! operations {
         impl Api {
             /// Asks one operation by its name.
             pub async fn call(&self, operation: &str, sent: Value, cx: &CallContext) -> Result<Value, Fault> {
+                // Somebody may have changed a calendar since, perhaps in another program.
+                self.shelf.renew(self.store()).await?;
                 match operation {
                     $(stringify!($name) => {
                         let input: $input = input::read(sent)?;
@@ -58,6 +60,16 @@ operations! {
     import_crontab(CrontabInput) -> DoneView,
     export_jobs(OfJobs) -> Document,
     apply_jobs(ApplyInput) -> Applied,
+
+    // working-day calendars
+    list_calendars(Nothing) -> WorkCalendarList,
+    get_calendar(OfCalendar) -> WorkCalendarView,
+    put_calendar(PutCalendar) -> CalendarSaved,
+    remove_calendar(OfCalendar) -> CalendarSaved,
+    calendar_effect(PutCalendar) -> CalendarDraft,
+    read_calendar_file(CalendarFile) -> CalendarDraft,
+    import_calendar(CalendarFile) -> CalendarSaved,
+    export_calendar(ExportCalendar) -> Document,
 
     // the calendar
     calendar(AskCalendar) -> CalendarView,

@@ -145,7 +145,7 @@ impl Table {
             list.push(CalendarJob {
                 id: id.to_string(),
                 name: job.map_or(name, |job| &job.spec.name).to_owned(),
-                words: job.map(|job| job.spec.schedule.words(almanac)).unwrap_or_default(),
+                words: job.map(|job| job.spec.schedule_words(almanac)).unwrap_or_default(),
                 hue: hue(id),
             });
             u32::try_from(list.len() - 1).unwrap_or(u32::MAX)

@@ -54,7 +54,7 @@ impl Api {
         let spec = version.spec;
         Ok(InstanceDetail {
             row: instance_row(summary, &told, cx),
-            words: spec.schedule.words(&self.almanac()),
+            words: spec.schedule_words(&self.almanac()),
             mode: spec.mode,
             overlap: spec.overlap,
             group: spec.executor_group,
@@ -78,7 +78,7 @@ impl Api {
         told: &Told,
     ) -> Result<Vec<ChainLink>, Fault> {
         let link = |step: ChainStep, at: Timestamp, words: Words| ChainLink { step, at: Some(told.moment(at)), words };
-        let schedule = version.spec.schedule.words(&self.almanac());
+        let schedule = version.spec.schedule_words(&self.almanac());
         let planned = match instance.origin {
             Origin::Schedule => Words::new(
                 format!("by version {} of the job: {}", instance.version, schedule.en),

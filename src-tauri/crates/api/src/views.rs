@@ -3,12 +3,16 @@
 //! Every moment comes as milliseconds and as text in the zone that was asked for: the window never
 //! computes a zone. Whatever a person might do to a thing stands beside it as [`Allowed`].
 
+mod calendars;
+
+pub use calendars::*;
+
 use campanile_model::alarm::{AlarmRule, AlarmState, Severity};
 use campanile_model::connection::{Address, Keeper, Secret};
 use campanile_model::instance::{InstanceState, OmissionReason, Origin};
 use campanile_model::job::{JobSpec, Mode, Overlap};
 use campanile_model::request::{Hold, Person};
-use campanile_model::schedule::{Schedule, Scope};
+use campanile_model::schedule::{OnNonWorkday, Schedule, Scope};
 use campanile_model::task::{ExecutorRef, Stop, TaskState};
 use campanile_model::{Failure, Fault, Lane, Timestamp, Words};
 use serde::{Deserialize, Serialize};
@@ -288,6 +292,11 @@ pub struct PreviewSpec {
     pub effective_from: Option<Timestamp>,
     #[serde(default)]
     pub effective_until: Option<Timestamp>,
+    #[serde(default)]
+    pub calendar: Option<String>,
+    #[serde(default)]
+    #[ts(as = "Option<OnNonWorkday>", optional)]
+    pub on_non_workday: OnNonWorkday,
     #[serde(default)]
     #[ts(as = "Option<u32>", optional)]
     pub spread_seconds: u32,

@@ -1,6 +1,6 @@
 //! What belongs to the window as a whole: what it opens with, its status bar, its settings, hold everything.
 
-use campanile_engine::{HOLD, read_hold};
+use campanile_engine::{ALMANAC_SETTING, CALENDAR_SETTING, HOLD, read_hold};
 use campanile_model::alarm::Alarm;
 use campanile_model::connection::CONNECTION_SETTING;
 use campanile_model::request::{Ask, Hold};
@@ -18,12 +18,17 @@ impl Api {
     pub(crate) async fn bootstrap(&self, _: Nothing, cx: &CallContext) -> Result<Bootstrap, Fault> {
         let mut zones = self.almanac().zones().names();
         zones.sort();
-        let own = |key: &str| key == HOLD || key.starts_with(CONNECTION_SETTING);
+        let own = |key: &str| {
+            key == HOLD
+                || key == ALMANAC_SETTING
+                || key.starts_with(CALENDAR_SETTING)
+                || key.starts_with(CONNECTION_SETTING)
+        };
         let settings = self.store().settings().await?.into_iter().filter(|(key, _)| !own(key)).collect();
         Ok(Bootstrap {
             now: self.now(),
             version: self.about.version.clone(),
-            zone_data: self.almanac().version().to_owned(),
+            zone_data: self.almanac().zones().version().to_owned(),
             connection: "local".to_owned(),
             data_folder: self.about.data_folder.clone(),
             person: cx.who.clone(),

@@ -134,15 +134,18 @@ pub fn check(
                 continue;
             }
         };
-        // The times of a fixed delay follow from what happened, and zone data may have changed since.
+        // The times of a fixed delay follow from what happened, and zone data or calendars may have changed since.
         let replayable = timeline.newest().is_none_or(|timing| !timing.plan().waits_for_the_last_run())
-            && span.zone_data == almanac.version();
+            && span.zone_data == timeline.data_version(almanac);
         if !replayable {
             continue;
         }
         let planned = timeline.due_between(from, span.to, REPLAYED_AT_ONCE);
-        let skipped = timeline.skipped_between(from, span.to);
-        if is_whole && planned.len() < REPLAYED_AT_ONCE && planned.len() + skipped.len() != span.planned as usize {
+        let skipped = timeline.skipped_between(from, span.to, REPLAYED_AT_ONCE);
+        if is_whole
+            && planned.len().max(skipped.len()) < REPLAYED_AT_ONCE
+            && planned.len() + skipped.len() != span.planned as usize
+        {
             find(
                 Some(span.from),
                 format!("{} times were due, {} were decided", planned.len() + skipped.len(), span.planned),

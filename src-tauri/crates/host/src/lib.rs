@@ -101,7 +101,7 @@ impl Host {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let dice = Arc::new(Dice::fair());
         let kept_zones = KeptZones::new(&data);
-        let shelf = Arc::new(Shelf::new(Almanac::new(Arc::new(kept_zones.newest()))));
+        let shelf = Arc::new(Shelf::new(Almanac::new(Arc::new(kept_zones.newest()), [])));
         let events = Arc::new(Events::default());
         let coord = Arc::new(LocalCoord::default());
         let logs = Arc::new(FileLogs::new(data.logs()));

@@ -79,6 +79,24 @@ codes! {
         "{text} is not a time", "{text} 不是有效的时间",
         "Write epoch milliseconds or RFC 3339, such as 2026-03-01T09:00:00+08:00.",
         "请使用毫秒时间戳或 RFC 3339 格式，例如 2026-03-01T09:00:00+08:00。";
+    CalendarNotFound = "k_sc_ec_000030",
+        "there is no calendar named {calendar}", "没有名为 {calendar} 的日历",
+        "`campanile calendar list` shows those there are.", "可用 `campanile calendar list` 查看现有日历。";
+    CalendarInvalid = "k_sc_ec_000031",
+        "the calendar is not right: {field} {reason}", "日历设置不正确：{field} {reason}",
+        "Correct the field and save again.", "请更正该字段后重新保存。";
+    CalendarFileRefused = "k_sc_ec_000032",
+        "line {line} of the file: {reason}", "文件第 {line} 行：{reason}",
+        "Correct the file, or export it anew from where it comes.", "请更正文件，或从其来源重新导出。";
+    CalendarChanged = "k_sc_ec_000033",
+        "calendar {calendar} was changed meanwhile (it is at revision {revision} now)", "日历 {calendar} 已被他人修改（现为第 {revision} 次修订）",
+        "Look at it as it is now and make your change again.", "请查看最新内容后重新修改。";
+    CalendarInUse = "k_sc_ec_000034",
+        "calendar {calendar} is in use: {users}", "日历 {calendar} 正在使用：{users}",
+        "Give those another calendar first.", "请先为它们换用其他日历。";
+    CalendarBuiltIn = "k_sc_ec_000035",
+        "calendar {calendar} is built in and cannot be removed", "日历 {calendar} 为内置日历，无法删除",
+        "What was changed of it can be taken back.", "可以撤销对它的修改。";
     ZoneDataInvalid = "k_sc_ec_000050",
         "{folder} cannot be used as zone data: {reason}", "{folder} 不能用作时区数据：{reason}",
         "Name a folder of compiled zones with its tzdata.zi, such as /usr/share/zoneinfo or that of the Python package tzdata.",

@@ -164,6 +164,12 @@ pub enum OmissionReason {
     Overlap,
     /// Skipped: a person took this occurrence out.
     Exception,
+    /// Skipped: nobody works that day, or on any day that it could be moved to.
+    NonWorkday,
+    /// Skipped: it was moved to a moment at which another one runs.
+    Merged,
+    /// Skipped: its calendar has no data for the year, and says to wait.
+    NoCalendarData,
     /// Missed: it was late, and the policy is `skip`.
     Misfire,
     /// Missed: folded into a later run (`fireOnce`).
@@ -173,10 +179,13 @@ pub enum OmissionReason {
 }
 
 impl OmissionReason {
-    pub const ALL: [OmissionReason; 6] = [
+    pub const ALL: [OmissionReason; 9] = [
         OmissionReason::Paused,
         OmissionReason::Overlap,
         OmissionReason::Exception,
+        OmissionReason::NonWorkday,
+        OmissionReason::Merged,
+        OmissionReason::NoCalendarData,
         OmissionReason::Misfire,
         OmissionReason::Folded,
         OmissionReason::BeyondCatchUp,
@@ -187,6 +196,9 @@ impl OmissionReason {
             OmissionReason::Paused => "paused",
             OmissionReason::Overlap => "overlap",
             OmissionReason::Exception => "exception",
+            OmissionReason::NonWorkday => "nonWorkday",
+            OmissionReason::Merged => "merged",
+            OmissionReason::NoCalendarData => "noCalendarData",
             OmissionReason::Misfire => "misfire",
             OmissionReason::Folded => "folded",
             OmissionReason::BeyondCatchUp => "beyondCatchUp",
@@ -207,6 +219,13 @@ impl OmissionReason {
             OmissionReason::Paused => Words::new("the job was paused", "任务已暂停"),
             OmissionReason::Overlap => Words::new("an earlier run was still there", "前一次运行尚未结束"),
             OmissionReason::Exception => Words::new("this occurrence was taken out", "该次执行已被移除"),
+            OmissionReason::NonWorkday => Words::new("not a working day", "非工作日"),
+            OmissionReason::Merged => {
+                Words::new("moved off a day off to where another run is", "由非工作日移动后与另一次运行合并")
+            }
+            OmissionReason::NoCalendarData => {
+                Words::new("its calendar has no data for that year yet", "日历尚无该年的数据")
+            }
             OmissionReason::Misfire => Words::new("too late to run, and the policy is to skip", "已错过，策略为跳过"),
             OmissionReason::Folded => Words::new("missed; folded into a later run", "已错过，合并到之后的一次运行"),
             OmissionReason::BeyondCatchUp => {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;
 
-use crate::schedule::{Exception, Schedule};
+use crate::schedule::{Exception, OnNonWorkday, Schedule};
 use crate::{FailureRule, JobId, Lane, Retry, Timestamp};
 
 pub const API_VERSION: &str = "campanile/v1";
@@ -29,6 +29,11 @@ pub struct JobSpec {
     pub effective_from: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_until: Option<Timestamp>,
+    /// The working-day calendar; none is the workspace's: China's for zones of China, else Monday to Friday.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calendar: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub on_non_workday: OnNonWorkday,
     #[serde(default)]
     pub misfire: Misfire,
     #[serde(default)]
@@ -91,6 +96,10 @@ pub struct JobSpec {
 
 fn api_version() -> String {
     API_VERSION.to_owned()
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 fn local() -> String {

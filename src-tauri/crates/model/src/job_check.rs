@@ -8,8 +8,9 @@
 
 use uuid::Uuid;
 
+use crate::calendar::WorkingDays;
 use crate::job::{API_VERSION, JobSpec, Mode, Route, StillNeeded};
-use crate::schedule::{ScheduleError, Timing};
+use crate::schedule::{CompiledTiming, OnNonWorkday, ScheduleError, Timing};
 use crate::timeline::LONGEST_SPREAD_SECONDS;
 use crate::{Almanac, Code, Fault, Lane, Timestamp, Words, template};
 
@@ -148,6 +149,12 @@ pub fn schedule_fault(error: &ScheduleError) -> Fault {
             }
             fault
         }
+        ScheduleError::UnknownCalendar { name, known } => {
+            let mut fault = Code::CalendarNotFound.fault().with("calendar", name);
+            let known = known.join(", ");
+            fault.hint = Some(Words::new(format!("There are {known}."), format!("现有 {known}。")));
+            fault
+        }
         ScheduleError::NotYet { words, .. } => {
             let mut fault = Code::NotYet.fault();
             fault.message = words.clone();
@@ -158,9 +165,20 @@ pub fn schedule_fault(error: &ScheduleError) -> Fault {
     fault.span = error.span().map(|(from, until)| (place(from), place(until)));
     match error.at() {
         "schedule" => fault.at("schedule"),
-        field if field.starts_with("effective") => fault.at(field),
+        field if field.starts_with("effective") || ["calendar", "onNonWorkday"].contains(&field) => fault.at(field),
         field => fault.at(format!("schedule.{field}")),
     }
+}
+
+/// Whether its calendar leaves nothing of what a schedule plans, for as far as can be known.
+fn none_is_worked(times: &CompiledTiming, saved_at: Timestamp) -> bool {
+    let before = saved_at.plus_millis(-1);
+    let waits_for_data = times.calendar().is_some_and(WorkingDays::holds);
+    times.on_non_workday() != OnNonWorkday::Run
+        && !waits_for_data
+        && times.plan().next_after(before).is_some()
+        && times.next_due(before).is_none()
+        && times.moved_behind(saved_at).is_empty()
 }
 
 #[derive(Default)]
@@ -288,8 +306,18 @@ impl Found {
         let mut timing = Timing::plain(spec.schedule.clone(), saved_at);
         timing.effective_from = spec.effective_from;
         timing.effective_until = spec.effective_until;
-        if let Err(error) = timing.compile(almanac) {
-            self.faults.push(schedule_fault(&error));
+        timing.calendar = spec.calendar.clone();
+        timing.on_non_workday = spec.on_non_workday;
+        match timing.compile(almanac) {
+            Err(error) => self.faults.push(schedule_fault(&error)),
+            Ok(times) if none_is_worked(&times, saved_at) => {
+                let reason = Words::new(
+                    "every time that it plans is on a day on which nobody works",
+                    "其计划的时间全部落在非工作日",
+                );
+                self.faults.push(schedule_fault(&ScheduleError::NeverFires { field: "onNonWorkday".into(), reason }));
+            }
+            Ok(_) => {}
         }
         if spec.exceptions.len() > MOST_EXCEPTIONS {
             self.invalid(
@@ -419,6 +447,17 @@ mod tests {
             (
                 json!({"schedule": {"kind": "fixedRate", "everySeconds": 0}}),
                 "schedule.everySeconds",
+                Code::ScheduleInvalid,
+            ),
+            (json!({"calendar": "nobody"}), "calendar", Code::CalendarNotFound),
+            (
+                json!({"schedule": {"kind": "cron", "expression": "0 2 * * 6", "timeZone": "UTC"}, "onNonWorkday": "skip"}),
+                "onNonWorkday",
+                Code::ScheduleNeverFires,
+            ),
+            (
+                json!({"schedule": {"kind": "fixedDelay", "everySeconds": 60}, "onNonWorkday": "skip"}),
+                "onNonWorkday",
                 Code::ScheduleInvalid,
             ),
             (json!({"effectiveFrom": 2000, "effectiveUntil": 1000}), "effectiveUntil", Code::ScheduleNeverFires),

@@ -5,6 +5,7 @@
 
 pub mod alarm;
 pub mod almanac;
+pub mod calendar;
 pub mod connection;
 pub mod error_code;
 pub mod ids;

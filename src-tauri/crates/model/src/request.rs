@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;
 
+use crate::calendar::Calendar;
 use crate::job::JobSpec;
 use crate::{AlarmId, Fault, InstanceId, JobId, RequestId, Timestamp};
 
@@ -77,13 +78,25 @@ pub enum Ask {
         key: String,
         value: Value,
     },
+    /// A calendar, new or in place of the one of its name; `seen_revision` is the one that the person had before them.
+    PutCalendar {
+        calendar: Box<Calendar>,
+        seen_revision: Option<u32>,
+    },
+    /// What people made under a name; a built-in calendar of that name is there again.
+    RemoveCalendar {
+        calendar: String,
+        seen_revision: Option<u32>,
+    },
 }
 
 impl Ask {
     /// The least role that may ask this.
     pub const fn needs(&self) -> Role {
         match self {
-            Ask::SaveJobs { .. } | Ask::RemoveJobs { .. } => Role::Editor,
+            Ask::SaveJobs { .. } | Ask::RemoveJobs { .. } | Ask::PutCalendar { .. } | Ask::RemoveCalendar { .. } => {
+                Role::Editor
+            }
             Ask::PauseJobs { .. }
             | Ask::ResumeJobs { .. }
             | Ask::RunJobs { .. }
@@ -110,6 +123,8 @@ impl Ask {
             Ask::Hold { .. } => "hold",
             Ask::Release => "release",
             Ask::Set { .. } => "set",
+            Ask::PutCalendar { .. } => "putCalendar",
+            Ask::RemoveCalendar { .. } => "removeCalendar",
         }
     }
 }

@@ -3,9 +3,12 @@
 //! A new version holds from when it was saved, or from its `effectiveFrom` where that is later; up to
 //! there the version before it still holds. Nobody's change loses a time that had come already.
 
+use std::collections::BTreeSet;
+
+use crate::calendar::{LONGEST_ROLL_DAYS, WorkingDays};
 use crate::job::{Job, JobSpec, JobVersion};
-use crate::schedule::{CompiledTiming, Grid, Occurrence, ScheduleError, Timing};
-use crate::{Almanac, JobId, Timestamp};
+use crate::schedule::{CompiledTiming, Grid, Occurrence, ScheduleError, Skipped, Timing};
+use crate::{Almanac, JobId, Timestamp, Words};
 
 struct Segment {
     version: u32,
@@ -26,9 +29,12 @@ fn holds_from(version: &JobVersion) -> Timestamp {
 /// The longest `spreadSeconds`: so much later than planned may a time be due, and outlive its version.
 pub const LONGEST_SPREAD_SECONDS: u32 = 86_400;
 
+/// The longest that a time can be moved on by days off and spread together.
+const LONGEST_DELAY_SECONDS: i64 = LONGEST_SPREAD_SECONDS as i64 + (LONGEST_ROLL_DAYS + 1) * 86_400;
+
 /// Whether times due after `through` may be those of an earlier version.
 pub fn needs_earlier(version: &JobVersion, through: Timestamp) -> bool {
-    version.version > 1 && holds_from(version).plus_seconds(i64::from(LONGEST_SPREAD_SECONDS)) > through
+    version.version > 1 && holds_from(version).plus_seconds(LONGEST_DELAY_SECONDS) > through
 }
 
 impl Timeline {
@@ -78,18 +84,51 @@ impl Timeline {
         self.due_between(after, Timestamp::MAX, 1).first().map(|(_, occurrence)| occurrence.due)
     }
 
-    /// Planned times that exceptions dropped, due in (after, until], with the version that planned each.
-    pub fn skipped_between(&self, after: Timestamp, until: Timestamp) -> Vec<(u32, Timestamp)> {
-        let mut skipped: Vec<(u32, Timestamp)> = self
+    /// Planned times that exceptions and calendars dropped, due in (after, until], with the version that planned
+    /// each, earliest first, at most `limit`.
+    pub fn skipped_between(&self, after: Timestamp, until: Timestamp, limit: usize) -> Vec<(u32, Skipped)> {
+        let mut skipped: Vec<(u32, Skipped)> = self
             .segments
             .iter()
             .flat_map(|segment| {
-                let skipped = segment.timing.skipped_between(after, until);
-                skipped.into_iter().map(|skipped| (segment.version, skipped.planned))
+                let skipped = segment.timing.skipped_between(after, until, limit);
+                skipped.into_iter().map(|skipped| (segment.version, skipped))
             })
             .collect();
-        skipped.sort_unstable_by_key(|(version, planned)| (*planned, *version));
+        skipped.sort_by_key(|(version, skipped)| (skipped.due, skipped.planned, *version));
+        skipped.truncate(limit);
         skipped
+    }
+
+    /// Occurrences that were to come at `through` or before although they were planned for later: they were moved to
+    /// a working day that had passed when that was decided.
+    pub fn moved_behind(&self, through: Timestamp) -> Vec<(u32, Occurrence)> {
+        let mut behind: Vec<(u32, Occurrence)> = self
+            .segments
+            .iter()
+            .flat_map(|segment| {
+                segment.timing.moved_behind(through).into_iter().map(|occurrence| (segment.version, occurrence))
+            })
+            .collect();
+        behind.sort_by_key(|(version, occurrence)| (occurrence.due, occurrence.planned, *version));
+        behind
+    }
+
+    /// Zone data and calendars by which these times are planned: what the ledger records.
+    pub fn data_version(&self, almanac: &Almanac) -> String {
+        let calendars: BTreeSet<&str> =
+            self.segments.iter().filter_map(|segment| segment.timing.calendar()).map(WorkingDays::version).collect();
+        let mut version = almanac.zones().version().to_owned();
+        for calendar in calendars {
+            version.push(' ');
+            version.push_str(calendar);
+        }
+        version
+    }
+
+    /// Whether its times depend on working days.
+    pub fn uses_calendar(&self) -> bool {
+        self.segments.iter().any(|segment| segment.timing.calendar().is_some())
     }
 
     /// The newest version's times; none where it holds at no time.
@@ -99,6 +138,12 @@ impl Timeline {
 }
 
 impl JobSpec {
+    /// When it runs, in a sentence.
+    pub fn schedule_words(&self, almanac: &Almanac) -> Words {
+        // Neither the job nor when it was saved is said.
+        self.timing(JobId::from_bytes([0; 16]), Timestamp::EPOCH).words(almanac)
+    }
+
     /// What decides this job's times, as saved at `saved_at`.
     pub fn timing(&self, job: JobId, saved_at: Timestamp) -> Timing {
         Timing {
@@ -106,6 +151,8 @@ impl JobSpec {
             exceptions: self.exceptions.clone(),
             effective_from: self.effective_from,
             effective_until: self.effective_until,
+            calendar: self.calendar.clone(),
+            on_non_workday: self.on_non_workday,
             spread_seconds: self.spread_seconds,
             saved_at,
             spread_seed: job.seed(),

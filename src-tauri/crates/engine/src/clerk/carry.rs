@@ -1,6 +1,7 @@
 //! What each request changes, decided on what is there now.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use campanile_model::alarm::AlarmState;
 use campanile_model::instance::{Instance, InstanceMove, InstanceState, Origin};
@@ -8,14 +9,15 @@ use campanile_model::job::{Job, Overlap};
 use campanile_model::limits::{LIMITS, Limits};
 use campanile_model::request::{Answer, Ask, AuditEntry, Done, Hold, Request, SaveJob};
 use campanile_model::task::{StopCause, TaskState};
-use campanile_model::{AlarmId, Code, Fault, InstanceId, JobId, Timestamp, job_check};
+use campanile_model::{AlarmId, Almanac, Code, Fault, InstanceId, JobId, Timestamp, job_check};
 use campanile_store::{CarriedOut, Change, StoreError};
 use serde_json::{Map, Value, json};
 
 use crate::dispatcher::outcome;
-use crate::launcher::{TimelineError, timeline};
+use crate::launcher::{self, TimelineError, timeline};
 use crate::monitor::stopping;
 use crate::shared::{HELD_MILLIS, HOLD, Holding, Shared, read_held_millis};
+use crate::shelf::{ALMANAC_SETTING, CALENDAR_SETTING};
 
 #[derive(Debug)]
 pub enum CarryError {
@@ -41,20 +43,23 @@ impl From<Fault> for CarryError {
     }
 }
 
-type Result<T> = std::result::Result<T, CarryError>;
+pub(super) type Result<T> = std::result::Result<T, CarryError>;
 
 /// What a request comes to, before it is written.
-struct Draft<'a> {
-    shared: &'a Shared,
-    request: &'a Request,
-    now: Timestamp,
-    changes: Vec<Change>,
-    done: Done,
+pub(super) struct Draft<'a> {
+    pub(super) shared: &'a Shared,
+    pub(super) almanac: Arc<Almanac>,
+    pub(super) request: &'a Request,
+    pub(super) now: Timestamp,
+    pub(super) changes: Vec<Change>,
+    pub(super) done: Done,
     audit: Vec<AuditEntry>,
 }
 
 pub async fn carry(shared: &Shared, request: &Request, now: Timestamp) -> Result<CarriedOut> {
-    let mut draft = Draft { shared, request, now, changes: Vec::new(), done: Done::default(), audit: Vec::new() };
+    let almanac = shared.shelf.renew(shared.store.as_ref()).await?;
+    let mut draft =
+        Draft { shared, almanac, request, now, changes: Vec::new(), done: Done::default(), audit: Vec::new() };
     match &request.ask {
         Ask::SaveJobs { jobs } => draft.save_jobs(jobs).await?,
         Ask::RemoveJobs { jobs } => draft.remove_jobs(jobs).await?,
@@ -69,6 +74,8 @@ pub async fn carry(shared: &Shared, request: &Request, now: Timestamp) -> Result
         Ask::Hold { reason } => draft.hold(reason).await?,
         Ask::Release => draft.release().await?,
         Ask::Set { key, value } => draft.set(key, value).await?,
+        Ask::PutCalendar { calendar, seen_revision } => draft.put_calendar(calendar, *seen_revision).await?,
+        Ask::RemoveCalendar { calendar, seen_revision } => draft.remove_calendar(calendar, *seen_revision).await?,
     }
     Ok(CarriedOut { request: request.id, changes: draft.changes, answer: Answer::Done(draft.done), audit: draft.audit })
 }
@@ -78,7 +85,7 @@ impl Draft<'_> {
         let mut names = HashSet::new();
         for save in jobs {
             let spec = &save.spec;
-            if let Some(fault) = job_check::check(spec, &self.shared.shelf.almanac(), self.now).into_iter().next() {
+            if let Some(fault) = job_check::check(spec, &self.almanac, self.now).into_iter().next() {
                 return Err(fault.into());
             }
             if !names.insert(spec.name.as_str()) {
@@ -148,8 +155,9 @@ impl Draft<'_> {
 
     /// When the job in its new form fires next; times of the form before it that have come already still count.
     async fn next_due(&self, job: &Job) -> Result<Option<Timestamp>> {
-        match timeline(self.shared.store.as_ref(), job, &self.shared.shelf.almanac()).await {
-            Ok(timeline) => Ok(timeline.next_due(job.fired_through)),
+        let store = self.shared.store.as_ref();
+        match timeline(store, job, &self.almanac).await {
+            Ok(timeline) => Ok(launcher::next_due(store, job, &timeline).await?),
             Err(TimelineError::Store(error)) => Err(error.into()),
             Err(error @ TimelineError::Schedule(_)) => Err(Code::ScheduleInvalid.fault().with("reason", error).into()),
         }
@@ -358,7 +366,8 @@ impl Draft<'_> {
                 return Err(fault.into());
             }
         }
-        if key == HOLD || key == HELD_MILLIS || key.is_empty() || key.chars().count() > 100 {
+        let planned_by = key == ALMANAC_SETTING || key.starts_with(CALENDAR_SETTING);
+        if key == HOLD || key == HELD_MILLIS || planned_by || key.is_empty() || key.chars().count() > 100 {
             return Err(Code::BadRequest.fault().with("reason", format!("'{key}' is not a setting")).at("key").into());
         }
         let before = self.shared.store.setting(key).await?;
@@ -372,7 +381,7 @@ impl Draft<'_> {
         self.done.changed += 1;
     }
 
-    fn note(&mut self, subject: &str, before: Option<Value>, after: Option<Value>) {
+    pub(super) fn note(&mut self, subject: &str, before: Option<Value>, after: Option<Value>) {
         self.audit.push(AuditEntry {
             at: self.now,
             who: self.request.who.name.clone(),

@@ -4,6 +4,7 @@
 //! wrote the request down may have known better than they should. Change, answer and audit entry are
 //! written together, and only where everything is still as it was read.
 
+mod calendars;
 mod carry;
 
 use std::sync::Arc;

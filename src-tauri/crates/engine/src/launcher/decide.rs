@@ -3,7 +3,7 @@
 use campanile_model::instance::{Instance, InstanceState, Omission, OmissionReason, Origin};
 use campanile_model::job::{Job, MisfirePolicy, Overlap};
 use campanile_model::ledger::LedgerSpan;
-use campanile_model::schedule::{CompiledTiming, Occurrence, OccurrenceOrigin};
+use campanile_model::schedule::{CompiledTiming, Occurrence, OccurrenceOrigin, Shift, Skipped};
 use campanile_model::task::{Incident, IncidentKind};
 use campanile_model::timeline::Timeline;
 use campanile_model::{InstanceId, Timestamp, Words};
@@ -11,6 +11,9 @@ use campanile_store::Launch;
 
 /// The most times of one job that one pass decides.
 const MOST_AT_ONCE: usize = 1000;
+
+/// The most times left out by its calendar that one pass records.
+const MOST_LEFT_OUT: usize = 10_000;
 
 /// What was missed for one cause comes back over this long, each job at a place of its own.
 const RELEASED_OVER_MS: i64 = 60_000;
@@ -20,6 +23,8 @@ pub struct Facts<'a> {
     pub timeline: &'a Timeline,
     pub now: Timestamp,
     pub zone_data: &'a str,
+    /// Occurrences that were moved to before what has been decided already, and are still to be decided.
+    pub behind: Vec<(u32, Occurrence)>,
     /// Instances of the job that are not final …
     pub unfinished: usize,
     /// … and those of them that have no tasks yet.
@@ -29,6 +34,7 @@ pub struct Facts<'a> {
 /// Decides all times that have come since the job last fired, up to `now` or as many as one pass takes.
 pub fn decide(facts: &Facts<'_>, mut new_id: impl FnMut() -> InstanceId) -> Launch {
     let Facts { job, timeline, now, .. } = *facts;
+    let behind = &facts.behind;
     let from = job.fired_through;
     let mut due = timeline.due_between(from, now, MOST_AT_ONCE);
     let after_the_last = timeline.newest().is_some_and(|timing| timing.plan().waits_for_the_last_run());
@@ -37,14 +43,25 @@ pub fn decide(facts: &Facts<'_>, mut new_id: impl FnMut() -> InstanceId) -> Laun
         && let Some(next) = job.next_due.filter(|next| from < *next && *next <= now)
         && !due.iter().any(|(_, occurrence)| occurrence.due == next)
     {
-        due.push((job.version, following_run(timeline, next)));
+        due.push((job.version, following_run(job, timeline, next)));
     }
-    let to = if due.len() == MOST_AT_ONCE { due.last().map_or(now, |(_, last)| last.due) } else { now.max(from) };
+    let mut to = if due.len() == MOST_AT_ONCE { due.last().map_or(now, |(_, last)| last.due) } else { now.max(from) };
     // Times that share the last one's instant must not be cut apart.
     if due.len() == MOST_AT_ONCE {
         for more in timeline.due_between(to.plus_millis(-1), to, MOST_AT_ONCE * 2) {
             if !due.contains(&more) {
                 due.push(more);
+            }
+        }
+    }
+
+    let mut skipped = timeline.skipped_between(from, to, MOST_LEFT_OUT);
+    if let Some((_, last)) = skipped.last().filter(|_| skipped.len() == MOST_LEFT_OUT) {
+        to = to.min(last.due);
+        due.retain(|(_, occurrence)| occurrence.due <= to);
+        for more in timeline.skipped_between(to.plus_millis(-1), to, usize::MAX) {
+            if !skipped.contains(&more) {
+                skipped.push(more);
             }
         }
     }
@@ -71,21 +88,31 @@ pub fn decide(facts: &Facts<'_>, mut new_id: impl FnMut() -> InstanceId) -> Laun
     };
 
     let mut decisions: Vec<(u32, Occurrence, Decision)> = Vec::with_capacity(due.len());
+    let behind_count = behind.len();
+    due.splice(0..0, behind.iter().cloned());
     let lateness = Lateness::of(&due, job, timeline, to, now);
     for (index, (version, occurrence)) in due.into_iter().enumerate() {
-        let decision = if job.paused { Decision::Omit(OmissionReason::Paused) } else { lateness.decide(index) };
+        let merged = index > 0 && index < behind_count && decisions[index - 1].1.due == occurrence.due;
+        let decision = match job.paused {
+            true => Decision::Omit(OmissionReason::Paused),
+            false if merged => Decision::Omit(OmissionReason::Merged),
+            false => lateness.decide(index),
+        };
         decisions.push((version, occurrence, decision));
     }
-    for (version, planned) in timeline.skipped_between(from, to) {
-        let occurrence = Occurrence { planned, due: planned, origin: OccurrenceOrigin::Schedule, shifts: Vec::new() };
-        decisions.push((version, occurrence, Decision::Omit(OmissionReason::Exception)));
+    for (version, skipped) in skipped {
+        let Skipped { planned, due, cause, .. } = skipped;
+        let occurrence = Occurrence { planned, due, origin: OccurrenceOrigin::Schedule, shifts: Vec::new() };
+        decisions.push((version, occurrence, Decision::Omit(cause)));
     }
     decisions.sort_by_key(|(_, occurrence, _)| (occurrence.due, occurrence.planned));
 
     let mut unfinished = facts.unfinished;
     let mut waiting = facts.waiting;
     for (version, occurrence, decision) in decisions {
-        launch.span.planned += 1;
+        // The span tells of what came in it; what was moved behind it came in none.
+        let in_span = u32::from(occurrence.due > from);
+        launch.span.planned += in_span;
         let reason = match decision {
             Decision::Omit(reason) => Some(reason),
             Decision::Fire | Decision::FireLate { .. } => overlapped(job.spec.overlap, unfinished, waiting),
@@ -93,14 +120,14 @@ pub fn decide(facts: &Facts<'_>, mut new_id: impl FnMut() -> InstanceId) -> Laun
             Decision::CatchUp { .. } => None,
         };
         if let Some(reason) = reason {
-            launch.span.not_made += 1;
+            launch.span.not_made += in_span;
             omit(&mut launch.omissions, job, version, occurrence.planned, reason);
             if reason.is_missed() {
                 launch.incidents.push(missed(job, now));
             }
             continue;
         }
-        launch.span.made += 1;
+        launch.span.made += in_span;
         let beside = job.spec.overlap == Overlap::Allow && !matches!(decision, Decision::CatchUp { .. });
         let replaces = job.spec.overlap == Overlap::Replace && !matches!(decision, Decision::CatchUp { .. });
         let (not_before, late) = match decision {
@@ -241,6 +268,7 @@ fn overlapped(overlap: Overlap, unfinished: usize, waiting: usize) -> Option<Omi
 fn omit(omissions: &mut Vec<Omission>, job: &Job, version: u32, planned: Timestamp, reason: OmissionReason) {
     match omissions.last_mut() {
         Some(last) if last.reason == reason && last.version == version => {
+            last.from = last.from.min(planned);
             last.to = last.to.max(planned);
             last.count += 1;
         }
@@ -262,7 +290,12 @@ fn missed(job: &Job, now: Timestamp) -> Incident {
 }
 
 /// The run of a fixed delay that is due at `due`.
-fn following_run(timeline: &Timeline, due: Timestamp) -> Occurrence {
+fn following_run(job: &Job, timeline: &Timeline, due: Timestamp) -> Occurrence {
+    let ended = job.last_final_at.unwrap_or(job.fired_through).max(job.fired_through);
+    let moved = timeline.newest().and_then(|timing| timing.after_final(ended));
+    if let Some(occurrence) = moved.filter(|occurrence| occurrence.due == due) {
+        return occurrence;
+    }
     let spread = timeline.newest().map_or(0, CompiledTiming::place_in_spread_seconds);
     Occurrence {
         planned: due.plus_seconds(-i64::from(spread)),
@@ -292,9 +325,13 @@ fn late_words(missed: usize) -> Words {
 }
 
 fn shift_words(timeline: &Timeline, occurrence: &Occurrence) -> Option<Words> {
-    let shift = occurrence.shifts.last()?;
     let zone = timeline.newest()?.plan().zone();
-    Some(zone.map_or_else(|| shift.words_in_utc(), |zone| shift.words(zone)))
+    let told = |shift: &Shift| zone.map_or_else(|| shift.words_in_utc(), |zone| shift.words(zone));
+    occurrence
+        .shifts
+        .iter()
+        .map(told)
+        .reduce(|all, one| Words::new(format!("{}; {}", all.en, one.en), format!("{}；{}", all.zh, one.zh)))
 }
 
 #[cfg(test)]
@@ -343,6 +380,7 @@ mod tests {
             timeline: &timeline,
             now: Timestamp::from_millis((second * 1000.0) as i64),
             zone_data: almanac.version(),
+            behind: Vec::new(),
             unfinished: there.unfinished,
             waiting: there.waiting,
         };

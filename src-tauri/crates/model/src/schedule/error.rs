@@ -18,6 +18,9 @@ pub enum ScheduleError {
     /// The zone data has no such zone. Choose another; `nearest` is a guess at what was meant.
     UnknownZone { name: String, nearest: Option<String> },
 
+    /// There is no such calendar. Choose one of those that are `known`.
+    UnknownCalendar { name: String, known: Vec<String> },
+
     /// Six fields mean different things in two dialects. Say which.
     WhichDialect { readings: Vec<(Dialect, Words)> },
 
@@ -48,6 +51,7 @@ impl ScheduleError {
             | ScheduleError::NeverFires { field, .. }
             | ScheduleError::NotYet { field, .. } => field,
             ScheduleError::UnknownZone { .. } => "timeZone",
+            ScheduleError::UnknownCalendar { .. } => "calendar",
             ScheduleError::WhichDialect { .. } => "dialect",
         }
     }
@@ -76,6 +80,12 @@ impl ScheduleError {
             )
             .with("name", name)
             .with("nearest", nearest),
+            ScheduleError::UnknownCalendar { name, known } => Words::new(
+                "there is no calendar named '{name}'; there are {known}",
+                "没有名为“{name}”的日历；现有 {known}",
+            )
+            .with("name", name)
+            .with("known", &known.join(", ")),
             ScheduleError::WhichDialect { readings } => {
                 let list = |pick: fn(&Words) -> &str, separator: &str| {
                     readings

@@ -6,9 +6,10 @@
 //!
 //! Nothing here knows of instances: a time that has come is the launcher's business.
 
-mod civil;
+pub(crate) mod civil;
 mod cron;
 mod document;
+mod duty;
 mod error;
 mod interval;
 mod phrase;
@@ -27,6 +28,7 @@ use serde::Serialize;
 use ts_rs::TS;
 
 pub use cron::{Cron, Dialect};
+pub use duty::OnNonWorkday;
 pub use error::ScheduleError;
 pub use interval::{After, AfterNeed, AfterOutcome, FixedDelay, FixedRate, Once};
 pub use preview::{Preview, PreviewRun, preview};
@@ -37,6 +39,7 @@ pub use timing::{CompiledTiming, Exception, Occurrence, OccurrenceOrigin, Shift,
 pub use zone::{DstGap, DstOverlap, Zone, Zones};
 pub use zone_data::{BadZoneData, ZoneData, is_version};
 
+use crate::calendar::WorkingDays;
 use crate::{Almanac, Timestamp, Words};
 use cron::CronTimes;
 use repeat::{DatedTimes, RepeatPlan, clock_text};
@@ -86,14 +89,24 @@ impl Schedule {
         self
     }
 
-    /// Checks everything and parses once; what comes back is cheap to ask.
+    /// Checks everything and parses once; what comes back is cheap to ask. Working days are the workspace's.
     pub fn plan(&self, almanac: &Almanac, saved_at: Timestamp) -> Result<Plan, ScheduleError> {
+        self.plan_by(almanac, None, saved_at)
+    }
+
+    /// The same, with the calendar by which working days are counted.
+    pub fn plan_by(
+        &self,
+        almanac: &Almanac,
+        calendar: Option<&str>,
+        saved_at: Timestamp,
+    ) -> Result<Plan, ScheduleError> {
         let mut last = i64::MAX;
         let times = match self {
             Schedule::Repeat(repeat) => {
                 check_time("startTime", repeat.start_time)?;
                 repeat.end_time.map_or(Ok(()), |end| check_time("endTime", end))?;
-                let (plan, repeat_ends) = repeat.plan(almanac)?;
+                let (plan, repeat_ends) = repeat.plan(almanac, calendar)?;
                 last = repeat_ends;
                 match plan {
                     RepeatPlan::Elapsed { zone, start, period } => Planned::Elapsed { zone: Some(zone), start, period },
@@ -126,7 +139,8 @@ impl Schedule {
             Schedule::Manual => Planned::Nothing,
         };
         let plan = Plan { times, saved_at: saved_at.millis(), last };
-        if !matches!(self, Schedule::Manual) && plan.next_after(saved_at.plus_millis(-1)).is_none() {
+        let waits_for_data = plan.workdays().is_some_and(WorkingDays::holds);
+        if !matches!(self, Schedule::Manual) && !waits_for_data && plan.next_after(saved_at.plus_millis(-1)).is_none() {
             let field = match self {
                 Schedule::Cron(_) => "expression",
                 _ if last == i64::MAX => "startTime",
@@ -145,9 +159,14 @@ impl Schedule {
     ///
     /// A field that is wrong is quoted as it stands: a list of jobs has to show something.
     pub fn words(&self, almanac: &Almanac) -> Words {
+        self.words_by(almanac, None)
+    }
+
+    /// The same, with the calendar by which working days are counted.
+    pub fn words_by(&self, almanac: &Almanac, calendar: Option<&str>) -> Words {
         match self {
             Schedule::Repeat(repeat) => match almanac.zone(&repeat.time_zone) {
-                Ok(zone) => repeat.words(&zone),
+                Ok(zone) => repeat.words(&zone, almanac, calendar),
                 Err(unknown) => unknown.words(),
             },
             Schedule::Cron(cron) => {
@@ -304,6 +323,14 @@ impl Plan {
     /// Whether a time is one of those planned. Of a fixed delay only the first is known.
     pub fn plans(&self, time: Timestamp) -> bool {
         self.next_after(time.plus_millis(-1)) == Some(time)
+    }
+
+    /// The calendar whose working days are counted.
+    pub fn workdays(&self) -> Option<&WorkingDays> {
+        match &self.times {
+            Planned::Dated { times, .. } => times.workdays(),
+            _ => None,
+        }
     }
 
     /// Whether the times depend on what happens and not on the clock alone.

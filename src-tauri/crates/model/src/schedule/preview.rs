@@ -61,9 +61,17 @@ pub fn preview(timing: &Timing, almanac: &Almanac, from: Timestamp, n: usize) ->
         })
         .collect();
 
-    let mut warnings = timing.schedule.warnings(almanac)?;
+    let mut warnings = timing.schedule.warnings_by(almanac, timing.calendar.as_deref())?;
     if runs.is_empty() && !matches!(timing.schedule, Schedule::Manual | Schedule::FixedDelay(_)) {
         warnings.push(Words::new("nothing more is planned", "之后不再有计划的运行"));
+    }
+    if let Some(days) = compiled.calendar().filter(|days| days.holds() && days.needs_data()) {
+        let known = days.covered_years().last().map_or_else(String::new, |year| year.to_string());
+        let label = days.label();
+        warnings.push(Words::new(
+            format!("calendar {} has data up to {known}; nothing is planned beyond it until there is more", label.en),
+            format!("日历“{}”的数据到 {known} 年为止；在补充数据之前，之后不会安排运行", label.zh),
+        ));
     }
     for lapsed in compiled.lapsed() {
         let planned = zone.rfc3339(lapsed.planned());
@@ -74,19 +82,24 @@ pub fn preview(timing: &Timing, almanac: &Almanac, from: Timestamp, n: usize) ->
     }
     Ok(Preview {
         runs,
-        words: timing.schedule.words(almanac),
+        words: timing.words(almanac),
         warnings,
         time_zone: zone.name().to_owned(),
-        zone_data_version: almanac.version().to_owned(),
+        zone_data_version: almanac.zones().version().to_owned(),
     })
 }
 
 impl Schedule {
     /// What is allowed and probably not meant.
     pub fn warnings(&self, almanac: &Almanac) -> Result<Vec<Words>, ScheduleError> {
+        self.warnings_by(almanac, None)
+    }
+
+    /// The same, with the calendar by which working days are counted.
+    pub fn warnings_by(&self, almanac: &Almanac, calendar: Option<&str>) -> Result<Vec<Words>, ScheduleError> {
         match self {
             Schedule::Cron(cron) => Ok(cron.warnings()),
-            Schedule::Repeat(repeat) => repeat.warnings(almanac),
+            Schedule::Repeat(repeat) => repeat.warnings(almanac, calendar),
             Schedule::FixedDelay(_) => Ok(vec![Words::new(
                 "only the first run is known beforehand: each later one follows the end of the one before",
                 "只能预知第一次运行：之后每次取决于上一次的结束时间",

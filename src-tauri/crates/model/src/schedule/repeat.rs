@@ -4,6 +4,8 @@
 //! Every level but the hour counts local dates and keeps the first run's time of day; finding
 //! the next date is a division, not a walk, so a start thirty years ago costs nothing.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -14,6 +16,7 @@ use super::cron::weekdays;
 use super::error::ScheduleError;
 use super::phrase::{MONTHS_EN, and_list, spaced, zh_list};
 use super::zone::{DstGap, DstOverlap, Reading, WallTimes, Zone, wall_text};
+use crate::calendar::WorkingDays;
 use crate::{Almanac, Timestamp, Words};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -76,7 +79,7 @@ impl Repeat {
     }
 
     /// The rule, and the last instant it plans (`i64::MAX`: none).
-    pub(crate) fn plan(&self, almanac: &Almanac) -> Result<(RepeatPlan, i64), ScheduleError> {
+    pub(crate) fn plan(&self, almanac: &Almanac, calendar: Option<&str>) -> Result<(RepeatPlan, i64), ScheduleError> {
         let zone = almanac.zone(&self.time_zone)?;
         self.check_numbers()?;
         let start = self.start_time.millis();
@@ -92,14 +95,15 @@ impl Repeat {
                 self.count.map_or(i64::MAX, |count| start.saturating_add(period.saturating_mul(i64::from(count) - 1)));
             return Ok((RepeatPlan::Elapsed { zone, start, period }, last.min(end)));
         }
-        let (first, times) = self.dated(&zone)?;
+        let (first, times) = self.dated(&zone, almanac, calendar)?;
         let reading = Reading::Fixed { gap: self.dst_gap, overlap: self.dst_overlap };
         let plan = RepeatPlan::Dated { zone, first, times, reading };
         let last = match self.count {
             None => i64::MAX,
             Some(count) => plan.nth(u64::from(count)).unwrap_or(i64::MAX),
         };
-        if plan.first_after(i64::MIN / 2).is_none_or(|first| first > end) {
+        let waits_for_data = plan.workdays().is_some_and(WorkingDays::holds);
+        if !waits_for_data && plan.first_after(i64::MIN / 2).is_none_or(|first| first > end) {
             return Err(ScheduleError::never(
                 "endTime",
                 "the first run would be after endTime",
@@ -110,13 +114,13 @@ impl Repeat {
     }
 
     /// What is allowed and probably not meant.
-    pub(crate) fn warnings(&self, almanac: &Almanac) -> Result<Vec<Words>, ScheduleError> {
+    pub(crate) fn warnings(&self, almanac: &Almanac, calendar: Option<&str>) -> Result<Vec<Words>, ScheduleError> {
         let zone = almanac.zone(&self.time_zone)?;
         let mut warnings = Vec::new();
         if self.repeat_level == RepeatLevel::Hour {
             return Ok(warnings);
         }
-        let (_, times) = self.dated(&zone)?;
+        let (_, times) = self.dated(&zone, almanac, calendar)?;
         let start = times.start_day();
         if let Some(named) = times.day_at_or_after(start)
             && named != start
@@ -129,12 +133,12 @@ impl Repeat {
                 format!("首次运行在开始时间，但当天不在所选日期中；第一个所选日期是 {named}"),
             ));
         }
-        match times.rule {
-            Rule::Workdays => warnings.push(Words::new(
-                "working days are Monday to Friday; public holidays are not known",
-                "工作日按周一至周五计算，不考虑节假日",
+        match &times.rule {
+            Rule::Workdays(days) if calendar.is_none() && !days.needs_data() => warnings.push(Words::new(
+                "working days are Monday to Friday; choose a calendar for public holidays to count",
+                "工作日按周一至周五计算；如需考虑节假日，请选择日历",
             )),
-            Rule::Months { days, from_end } if (days | from_end) & 0x1fff_fffe == 0 => {
+            Rule::Months { days, from_end } if (*days | *from_end) & 0x1fff_fffe == 0 => {
                 warnings.push(Words::new("months that lack these days are passed over", "没有这些日期的月份会被跳过"));
             }
             Rule::Years { month: 2, day: 29 } => {
@@ -177,7 +181,12 @@ impl Repeat {
     }
 
     /// The first run as an instant of its own, and the dates of the others.
-    fn dated(&self, zone: &Zone) -> Result<(Option<i64>, DatedTimes), ScheduleError> {
+    fn dated(
+        &self,
+        zone: &Zone,
+        almanac: &Almanac,
+        calendar: Option<&str>,
+    ) -> Result<(Option<i64>, DatedTimes), ScheduleError> {
         let (start_day, time_of_day) = split(zone.wall(self.start_time));
         let (_, month, day_of_month) = date_of(start_day);
         let rule = match self.repeat_level {
@@ -192,20 +201,16 @@ impl Repeat {
                 from_end: self.repeat_days.iter().filter(|day| **day < 0).fold(0, |mask, day| mask | 1 << -day),
             },
             RepeatLevel::Year => Rule::Years { month: month as u8, day: day_of_month as u8 },
-            RepeatLevel::Workday => {
-                if zone.is_chinese() {
-                    return Err(ScheduleError::not_yet(
-                        "repeatLevel",
-                        "working days in China follow its calendar of holidays and make-up days, which this version does not have; \
-                         use weeks with Monday to Friday instead",
-                        "中国的工作日需要节假日与调休日历，当前版本还没有；可改为按周重复并选择周一至周五",
-                    ));
-                }
-                Rule::Workdays
-            }
+            RepeatLevel::Workday => Rule::Workdays(workdays(zone, almanac, calendar)?),
         };
-        let starts_off_duty = rule == Rule::Workdays && weekday(start_day) > 4;
-        let start_day = if starts_off_duty { start_day + 7 - i64::from(weekday(start_day)) } else { start_day };
+        let (start_day, starts_off_duty) = match &rule {
+            // Where no working day is known after it, the start keeps its own until one is.
+            Rule::Workdays(days) => {
+                let worked = days.working_from(start_day);
+                (worked.unwrap_or(start_day), worked != Some(start_day))
+            }
+            _ => (start_day, false),
+        };
         let first = (!starts_off_duty).then_some(self.start_time.millis());
         let times = DatedTimes {
             start_day,
@@ -219,7 +224,7 @@ impl Repeat {
         Ok((first, times))
     }
 
-    pub(crate) fn words(&self, zone: &Zone) -> Words {
+    pub(crate) fn words(&self, zone: &Zone, almanac: &Almanac, calendar: Option<&str>) -> Words {
         let wall = zone.wall(self.start_time);
         let (start_day, time) = split(wall);
         let (_, month, day_of_month) = date_of(start_day);
@@ -268,7 +273,11 @@ impl Repeat {
             }
             RepeatLevel::Workday => {
                 let beat = every("every working day", "working days", "每个工作日", "个工作日");
-                Words::new(format!("{} (Monday to Friday) at {at}", beat.en), format!("{}（周一至周五）{at}", beat.zh))
+                let label = match workdays(zone, almanac, calendar) {
+                    Ok(days) => days.label().clone(),
+                    Err(unknown) => unknown.words(),
+                };
+                Words::new(format!("{} ({}) at {at}", beat.en, label.en), format!("{}（{}）{at}", beat.zh, label.zh))
             }
         };
         if let Some(end) = self.end_time {
@@ -281,6 +290,11 @@ impl Repeat {
         }
         Words::new(format!("{} ({name})", words.en), format!("{}（{name}）", words.zh))
     }
+}
+
+/// The calendar that working days are counted by: the job's, else the workspace's.
+fn workdays(zone: &Zone, almanac: &Almanac, calendar: Option<&str>) -> Result<Arc<WorkingDays>, ScheduleError> {
+    calendar.map_or_else(|| almanac.workspace_calendar(Some(zone)), |name| almanac.calendar(name))
 }
 
 pub(crate) fn day_out_of_range(day: i64, level: RepeatLevel) -> ScheduleError {
@@ -364,6 +378,13 @@ pub(crate) fn first_after(
 }
 
 impl RepeatPlan {
+    fn workdays(&self) -> Option<&WorkingDays> {
+        match self {
+            RepeatPlan::Elapsed { .. } => None,
+            RepeatPlan::Dated { times, .. } => times.workdays(),
+        }
+    }
+
     fn first_after(&self, after: i64) -> Option<i64> {
         match self {
             RepeatPlan::Elapsed { start, period, .. } => super::interval::elapsed_after(*start, *period, after),
@@ -385,7 +406,7 @@ impl RepeatPlan {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 enum Rule {
     Days,
     /// Monday is bit 0.
@@ -401,12 +422,12 @@ enum Rule {
         month: u8,
         day: u8,
     },
-    /// Monday to Friday.
-    Workdays,
+    /// By a calendar.
+    Workdays(Arc<WorkingDays>),
 }
 
 /// Dates by a rule, all at one time of day, none before the start.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct DatedTimes {
     start_day: Day,
     time_of_day: i64,
@@ -449,15 +470,6 @@ fn monday_of(day: Day) -> Day {
     day - i64::from(weekday(day))
 }
 
-/// Working days since the Monday of 1969-12-29, of a day that is one.
-fn workday_number(day: Day) -> i64 {
-    (day + 3).div_euclid(7) * 5 + i64::from(weekday(day))
-}
-
-fn day_of_workday(number: i64) -> Day {
-    number.div_euclid(5) * 7 + number.rem_euclid(5) - 3
-}
-
 impl DatedTimes {
     /// An instant before any that the start could be in any zone.
     fn before_start(&self) -> i64 {
@@ -482,10 +494,11 @@ impl DatedTimes {
         if to < self.start_day {
             return None;
         }
-        match self.rule {
+        match &self.rule {
             Rule::Days => Some(to - (to - self.start_day) % self.interval),
             Rule::Weeks { weekdays } => {
                 let week = (monday_of(to) - monday_of(self.start_day)) / 7;
+                let weekdays = *weekdays;
                 let passed = weekdays & !0u8 >> (7 - weekday(to));
                 let (week, named) = match (week % self.interval, passed) {
                     (0, 1..) => (week, passed),
@@ -495,7 +508,7 @@ impl DatedTimes {
                 let day = monday_of(self.start_day) + 7 * week + i64::from(named.ilog2());
                 Some(day).filter(|day| *day >= self.start_day)
             }
-            Rule::Months { .. } | Rule::Years { .. } | Rule::Workdays => self.by_halves(to),
+            Rule::Months { .. } | Rule::Years { .. } | Rule::Workdays(_) => self.by_halves(to),
         }
     }
 
@@ -523,9 +536,10 @@ impl DatedTimes {
             return 0;
         }
         let before = |day: Day| -> i64 {
-            match self.rule {
+            match &self.rule {
                 Rule::Days => (day - self.start_day + self.interval - 1).div_euclid(self.interval),
                 Rule::Weeks { weekdays } => {
+                    let weekdays = *weekdays;
                     let weeks = (monday_of(day) - monday_of(self.start_day)) / 7;
                     let whole = (weeks + self.interval - 1).div_euclid(self.interval);
                     let begun = if weeks % self.interval == 0 { weekdays & !(!0u8 << weekday(day)) } else { 0 };
@@ -534,10 +548,10 @@ impl DatedTimes {
                 _ => 0,
             }
         };
-        match self.rule {
+        match &self.rule {
             Rule::Days | Rule::Weeks { .. } => u64::try_from(before(until) - before(from)).unwrap_or(0),
             // A few a month at most, and found by arithmetic each.
-            Rule::Months { .. } | Rule::Years { .. } | Rule::Workdays => {
+            Rule::Months { .. } | Rule::Years { .. } | Rule::Workdays(_) => {
                 let mut count = 0;
                 let mut day = from;
                 while let Some(next) = self.day_at_or_after(day).filter(|next| *next < until) {
@@ -549,12 +563,19 @@ impl DatedTimes {
         }
     }
 
+    pub(crate) fn workdays(&self) -> Option<&WorkingDays> {
+        match &self.rule {
+            Rule::Workdays(days) => Some(days),
+            _ => None,
+        }
+    }
+
     fn day_at_or_after(&self, from: Day) -> Option<Day> {
-        let day = match self.rule {
+        let day = match &self.rule {
             Rule::Days => self.start_day + up_to_multiple(from - self.start_day, self.interval),
             Rule::Weeks { weekdays } => {
                 let week = (monday_of(from) - monday_of(self.start_day)) / 7;
-                let left = weekdays & !0u8 << weekday(from);
+                let left = *weekdays & !0u8 << weekday(from);
                 if week % self.interval == 0 && left != 0 {
                     monday_of(from) + i64::from(left.trailing_zeros())
                 } else {
@@ -562,12 +583,11 @@ impl DatedTimes {
                     monday_of(self.start_day) + 7 * next + i64::from(weekdays.trailing_zeros())
                 }
             }
-            Rule::Months { days, from_end } => self.month_day(from, days, from_end)?,
-            Rule::Years { month, day } => self.year_day(from, u32::from(month), u32::from(day))?,
-            Rule::Workdays => {
-                let from = if weekday(from) > 4 { monday_of(from) + 7 } else { from };
-                let start = workday_number(self.start_day);
-                day_of_workday(start + up_to_multiple(workday_number(from) - start, self.interval))
+            Rule::Months { days, from_end } => self.month_day(from, *days, *from_end)?,
+            Rule::Years { month, day } => self.year_day(from, u32::from(*month), u32::from(*day))?,
+            Rule::Workdays(days) => {
+                let start = days.number(self.start_day);
+                days.numbered(start + up_to_multiple(days.number(from) - start, self.interval))?
             }
         };
         (date_of(day).0 < HORIZON_YEAR).then_some(day)

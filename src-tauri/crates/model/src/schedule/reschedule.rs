@@ -13,8 +13,8 @@ use ts_rs::TS;
 
 use super::civil::{Day, Wall, date_of, day_of, days_in_month, split, weekday};
 use super::{
-    Exception, FixedDelay, FixedRate, Once, Plan, PreviewRun, Repeat, RepeatLevel, Schedule, ScheduleError, Timing,
-    Zone, preview,
+    CompiledTiming, Exception, FixedDelay, FixedRate, Once, Plan, PreviewRun, Repeat, RepeatLevel, Schedule,
+    ScheduleError, Timing, Zone, preview,
 };
 use crate::{Almanac, Timestamp, Words};
 
@@ -80,9 +80,10 @@ pub fn reschedule(
     almanac: &Almanac,
     now: Timestamp,
 ) -> Result<Rescheduled, Refusal> {
-    let plan = timing.schedule.plan(almanac, timing.saved_at).map_err(|error| Refusal::of(&error))?;
+    let compiled = timing.compile(almanac).map_err(|error| Refusal::of(&error))?;
+    let plan = compiled.plan();
     let by_hand = timing.exceptions.iter().rev().find(|exception| exception.planned() == planned).copied();
-    check_it_is_still_to_come(&plan, by_hand, planned, new_time, now)?;
+    check_it_is_still_to_come(&compiled, by_hand, planned, new_time, now)?;
     let added = matches!(by_hand, Some(Exception::Added { .. })) && !plan.plans(planned);
     let own_time = matches!(timing.schedule, Schedule::Once(_) | Schedule::FixedDelay(_)) && !added;
     if scope == Scope::ThisRun && !own_time {
@@ -90,7 +91,7 @@ pub fn reschedule(
             true => Exception::Added { at: new_time },
             false => Exception::MoveTo { planned, at: new_time },
         };
-        return this_run(timing, &plan, exception, by_hand, almanac);
+        return this_run(timing, plan, exception, by_hand, almanac);
     }
     if added {
         return Err(Refusal::because(
@@ -98,14 +99,24 @@ pub fn reschedule(
             Words::new("move only this run", "请只移动这一次"),
         ));
     }
-    let drag = Drag { planned, new_time, zone: plan.zone(), almanac };
+    if planned < now && by_hand.is_none() {
+        return Err(Refusal::because(
+            Words::new(
+                "the time for which it was planned has passed; it was only moved off a day off",
+                "其计划时间已过，只是因非工作日而顺延",
+            ),
+            Words::new("move only this run", "请只移动这一次"),
+        ));
+    }
+    let calendar = timing.calendar.as_deref();
+    let drag = Drag { planned, new_time, zone: plan.zone(), almanac, calendar };
     let schedule = match scope {
         Scope::All => drag.all(&timing.schedule, timing.saved_at)?,
         Scope::ThisRun | Scope::Following => drag.following(&timing.schedule)?,
     };
-    let new_plan = schedule.plan(almanac, now).map_err(|error| Refusal::of(&error))?;
+    let new_plan = schedule.plan_by(almanac, calendar, now).map_err(|error| Refusal::of(&error))?;
     let effective_from = match scope {
-        Scope::All => drag.first_for_all(&plan, &new_plan, now)?,
+        Scope::All => drag.first_for_all(plan, &new_plan, now)?,
         Scope::ThisRun | Scope::Following => planned.min(new_time),
     };
     if !new_plan.plans(new_time) {
@@ -137,18 +148,18 @@ pub fn reschedule(
         saved_at: now,
         ..timing.clone()
     };
-    let (old, new) = (timing.schedule.words(almanac), schedule.words(almanac));
+    let (old, new) = (timing.words(almanac), changed.words(almanac));
     Ok(Rescheduled {
         words: Words::new(format!("{} → {}", old.en, new.en), format!("{} → {}", old.zh, new.zh)),
         before: shown(timing, almanac, effective_from)?,
         after: shown(&changed, almanac, effective_from)?,
-        warnings: schedule.warnings(almanac).map_err(|error| Refusal::of(&error))?,
+        warnings: schedule.warnings_by(almanac, calendar).map_err(|error| Refusal::of(&error))?,
         outcome: Upshot::NewSchedule { schedule, effective_from },
     })
 }
 
 fn check_it_is_still_to_come(
-    plan: &Plan,
+    timing: &CompiledTiming,
     by_hand: Option<Exception>,
     planned: Timestamp,
     new_time: Timestamp,
@@ -163,7 +174,8 @@ fn check_it_is_still_to_come(
     let stands_at = match by_hand {
         Some(Exception::MoveTo { at, .. } | Exception::Added { at }) => Some(at),
         Some(Exception::Skip { .. }) => None,
-        None => Some(planned).filter(|planned| plan.plans(*planned)),
+        // A day off may have moved it on; its spread is not looked at.
+        None => timing.due_of(planned).map(|due| due.plus_seconds(-i64::from(timing.place_in_spread_seconds()))),
     };
     match stands_at {
         Some(at) if at >= now => Ok(()),
@@ -222,6 +234,7 @@ struct Drag<'a> {
     new_time: Timestamp,
     zone: Option<&'a Zone>,
     almanac: &'a Almanac,
+    calendar: Option<&'a str>,
 }
 
 impl Drag<'_> {
@@ -420,7 +433,8 @@ impl Drag<'_> {
     /// How many of the counted runs stay with the old schedule.
     fn runs_before(&self, repeat: &Repeat) -> Result<u32, Refusal> {
         let start = repeat.start_time;
-        let plan = Schedule::Repeat(repeat.clone()).plan(self.almanac, start).map_err(|error| Refusal::of(&error))?;
+        let plan = Schedule::Repeat(repeat.clone()).plan_by(self.almanac, self.calendar, start);
+        let plan = plan.map_err(|error| Refusal::of(&error))?;
         let mut before = 0;
         let mut after = start.plus_millis(-1);
         while let Some(run) = plan.next_after(after).filter(|run| *run < self.planned) {

@@ -56,10 +56,10 @@ fn exceptions_skip_move_and_add() {
         Exception::Added { at: day(2, "10:00") },
     ];
     check(&timing, &["01T09:00", "02T10:00", "04T09:00", "03T09:00 > 04T12:00", "06T09:00 > 05T06:00", "05T09:00"]);
-    let skipped = compiled(&timing).skipped_between(at(SAVED), day(7, "00:00"));
+    let skipped = compiled(&timing).skipped_between(at(SAVED), day(7, "00:00"), 10);
     assert_eq!(skipped.len(), 1);
     assert_eq!(skipped[0].planned, day(2, "09:00"));
-    assert_eq!(compiled(&timing).skipped_between(day(2, "09:00"), day(7, "00:00")), []);
+    assert_eq!(compiled(&timing).skipped_between(day(2, "09:00"), day(7, "00:00"), 10), []);
 
     let added = &compiled(&timing).due_between(day(2, "09:30"), day(2, "10:00"), 10)[0];
     assert_eq!(added.origin, OccurrenceOrigin::Added);
@@ -101,7 +101,7 @@ fn a_schedule_holds_from_and_until_judged_after_exceptions() {
     ];
     check(&timing, &["03T09:00", "02T09:00 > 03T12:00"]);
     // What was moved out of the span has to be accounted for.
-    let skipped = compiled(&timing).skipped_between(at(SAVED), day(7, "00:00"));
+    let skipped = compiled(&timing).skipped_between(at(SAVED), day(7, "00:00"), 10);
     assert_eq!(skipped.iter().map(|skipped| skipped.planned).collect::<Vec<_>>(), [day(4, "09:00")]);
 
     timing.effective_until = Some(day(3, "09:00"));
