@@ -176,6 +176,23 @@ fn a_quartz_expression_is_said_as_one_would_say_it() {
 }
 
 #[test]
+fn a_run_that_is_dragged_is_written_in_the_numbers_of_the_dialect() {
+    use crate::schedule::civil::{DAY, HOUR, MINUTE, day_of};
+    // Monday 16 November 2026, at nine.
+    let monday = day_of(2026, 11, 16) * DAY + 9 * HOUR;
+    let moved = |expression: &str, to: i64| quartz(expression).moved(monday, to).map(|cron| cron.expression);
+    assert_eq!(moved("0 0 9 ? * 2-6", monday + 90 * MINUTE).unwrap(), "0 30 10 ? * 2-6");
+    assert_eq!(moved("0 0 9 ? * 2-6", monday + 5 * DAY).unwrap(), "0 0 9 ? * 3,4,5,6,7");
+    assert_eq!(moved("0 0 9 ? * MON 2026-2030", monday - DAY).unwrap(), "0 0 9 ? * 1 2026-2030");
+    assert_eq!(moved("0 0 9 1,16 * ?", monday + DAY).unwrap(), "0 0 9 1,17 * ?");
+    assert_eq!(moved("0 0 9 ? * 2#3", monday + HOUR).unwrap(), "0 0 10 ? * 2#3");
+    for counted in ["0 0 9 ? * 2#3", "0 0 9 15W * ?", "0 0 9 L-14 * ?"] {
+        let refused = moved(counted, monday + DAY).unwrap_err();
+        assert!(refused.reason.en.contains("within each month"), "{counted}: {}", refused.reason.en);
+    }
+}
+
+#[test]
 fn months_without_the_day_are_told_of() {
     let warned = |expression: &str| {
         let warnings = Schedule::Cron(quartz(expression)).warnings(&Almanac::bundled()).unwrap();
