@@ -601,6 +601,16 @@ at_end: boolean,
  */
 closed: boolean, };
 
+export type MakeToken = {
+/**
+ * `executor:GROUP`, or `run:JOB` where the name may have stars.
+ */
+scope: string,
+/**
+ * For whom it is.
+ */
+note?: string, };
+
 export type MarkedDay = { date: CalendarDate, kind: DayKind, name?: Words, };
 
 /**
@@ -660,6 +670,8 @@ export type OfInstance = { instance: string, };
 export type OfJob = { job: string, };
 
 export type OfJobs = { jobs: Array<string>, };
+
+export type OfToken = { id: string, };
 
 /**
  * Why a firing did not happen.
@@ -931,6 +943,16 @@ before: Moment | null, after: Moment | null, };
  */
 export type Timestamp = number;
 
+export type TokenList = { rows: Array<TokenView>, };
+
+export type TokenMade = { id: string,
+/**
+ * Told here and never again.
+ */
+token: string, scope: string, };
+
+export type TokenView = { id: string, scope: string, note: string, made_by: string, made_at: Moment, };
+
 /**
  * What holds in a year for which there is no data.
  */
@@ -1131,6 +1153,9 @@ export interface Operations {
   put_connection: { input: PutConnection; output: DoneView };
   remove_connection: { input: OfConnection; output: DoneView };
   test_connection: { input: TestConnection; output: ConnectionTest };
+  make_token: { input: MakeToken; output: TokenMade };
+  list_tokens: { input: Nothing; output: TokenList };
+  revoke_token: { input: OfToken; output: DoneView };
   list_alarms: { input: ListAlarms; output: AlarmPage };
   acknowledge_alarms: { input: AcknowledgeInput; output: DoneView };
   list_audit: { input: ListAudit; output: AuditPage };

@@ -21,6 +21,7 @@ mod pulse;
 mod runs;
 mod samples;
 mod times;
+pub mod tokens;
 mod typescript;
 pub mod views;
 mod window;

@@ -89,6 +89,11 @@ operations! {
     remove_connection(OfConnection) -> DoneView,
     test_connection(TestConnection) -> ConnectionTest,
 
+    // what programs are let in by
+    make_token(MakeToken) -> TokenMade,
+    list_tokens(Nothing) -> TokenList,
+    revoke_token(OfToken) -> DoneView,
+
     // alarms and accounts
     list_alarms(ListAlarms) -> AlarmPage,
     acknowledge_alarms(AcknowledgeInput) -> DoneView,

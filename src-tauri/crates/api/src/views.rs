@@ -926,6 +926,45 @@ pub struct ConnectionTest {
     pub fault: Option<Fault>,
 }
 
+// --- tokens
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct MakeToken {
+    /// `executor:GROUP`, or `run:JOB` where the name may have stars.
+    pub scope: String,
+    /// For whom it is.
+    #[serde(default)]
+    #[ts(as = "Option<String>", optional)]
+    pub note: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct TokenMade {
+    pub id: String,
+    /// Told here and never again.
+    pub token: String,
+    pub scope: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct TokenList {
+    pub rows: Vec<TokenView>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct TokenView {
+    pub id: String,
+    pub scope: String,
+    pub note: String,
+    pub made_by: String,
+    pub made_at: Moment,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct OfToken {
+    pub id: String,
+}
+
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 #[serde(default)]
 #[ts(optional_fields = nullable)]

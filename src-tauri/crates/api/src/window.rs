@@ -5,6 +5,7 @@ use campanile_model::alarm::Alarm;
 use campanile_model::connection::CONNECTION_SETTING;
 use campanile_model::request::{Ask, Hold};
 use campanile_model::task::TaskState;
+use campanile_model::token::TOKEN_SETTING;
 use campanile_model::{Code, Fault};
 use campanile_store::JobFilter;
 
@@ -23,6 +24,7 @@ impl Api {
                 || key == ALMANAC_SETTING
                 || key.starts_with(CALENDAR_SETTING)
                 || key.starts_with(CONNECTION_SETTING)
+                || key.starts_with(TOKEN_SETTING)
         };
         let settings = self.store().settings().await?.into_iter().filter(|(key, _)| !own(key)).collect();
         Ok(Bootstrap {
@@ -86,6 +88,11 @@ impl Api {
         if set.key.starts_with(CONNECTION_SETTING) {
             // Nothing would keep a password out of it.
             let reason = "connections are set by put_connection";
+            return Err(Code::BadRequest.fault().with("reason", reason).at("key"));
+        }
+        if set.key.starts_with(TOKEN_SETTING) {
+            // What a token opens has to be drawn by chance, not chosen.
+            let reason = "tokens are made by make_token";
             return Err(Code::BadRequest.fault().with("reason", reason).at("key"));
         }
         self.ask(cx, Ask::Set { key: set.key, value: set.value }).await.map(DoneView::from)

@@ -1,5 +1,6 @@
 //! What can be typed, with its help in both languages.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, Args, Command, CommandFactory, Parser, Subcommand};
@@ -72,6 +73,10 @@ pub enum Verb {
     Remove(OfJobs),
     /// Show who changed what.
     Audit(Audit),
+    /// Make, list and revoke what executors and programs are let in by.
+    Token(Token),
+    /// Make certificates for nodes and executors.
+    Certs(Certs),
 }
 
 #[derive(Debug, Args)]
@@ -87,7 +92,22 @@ pub struct Serve {
     pub capacity: Option<u32>,
     /// Let executors of other processes join at this address, such as 127.0.0.1:4610.
     #[arg(long, value_name = "ADDR")]
-    pub executors: Option<std::net::SocketAddr>,
+    pub executors: Option<SocketAddr>,
+    /// Where executors find this node, as host:port; told to those that join.
+    #[arg(long, value_name = "HOST:PORT", requires = "executors")]
+    pub advertise: Option<String>,
+    /// Certificate for executors' connections, PEM.
+    #[arg(long, value_name = "FILE", requires_all = ["executors", "tls_key"])]
+    pub tls_cert: Option<PathBuf>,
+    /// Key of the certificate, PEM.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+    /// Executors must show a certificate that this authority has signed, PEM.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub client_ca: Option<PathBuf>,
+    /// Let executors of other machines join without TLS, where the network itself is safe.
+    #[arg(long, requires = "executors", conflicts_with = "tls_cert")]
+    pub without_tls: bool,
 }
 
 #[derive(Debug, Args)]
@@ -276,6 +296,63 @@ pub struct Audit {
     pub limit: u32,
 }
 
+#[derive(Debug, Args)]
+pub struct Token {
+    #[command(subcommand)]
+    pub what: TokenVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TokenVerb {
+    /// Make a token; it is shown once.
+    Make(MakeToken),
+    /// List tokens.
+    List,
+    /// Take a token away; who came in by it is turned out.
+    Revoke(OfToken),
+}
+
+#[derive(Debug, Args)]
+pub struct MakeToken {
+    /// What it lets in: executor:GROUP, or run:JOB where JOB may have stars.
+    #[arg(long, value_name = "SCOPE")]
+    pub scope: String,
+    /// For whom it is.
+    #[arg(long)]
+    pub note: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct OfToken {
+    /// The id of a token.
+    pub token: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Certs {
+    #[command(subcommand)]
+    pub what: CertsVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CertsVerb {
+    /// Make an authority, a certificate for the node and one for an executor.
+    Make(MakeCerts),
+}
+
+#[derive(Debug, Args)]
+pub struct MakeCerts {
+    /// Folder for the files; an authority that is there signs again.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Name or address by which executors reach the node.
+    #[arg(long, value_name = "NAME", required = true)]
+    pub host: Vec<String>,
+    /// What the executor's certificate is called.
+    #[arg(long, value_name = "NAME", default_value = "executor")]
+    pub executor: String,
+}
+
 /// Of each command: what it is in Chinese, and an example.
 const COMMANDS: &[(&str, &str, &str)] = &[
     ("serve", "无窗口运行引擎，并在本机浏览器中打开控制台。", "campanile serve --port 4600 --allow-shell"),
@@ -310,6 +387,16 @@ const COMMANDS: &[(&str, &str, &str)] = &[
     ("resume", "恢复任务的触发。", "campanile resume nightly-report"),
     ("remove", "删除任务；历史记录保留。", "campanile remove old-report"),
     ("audit", "查看谁做了哪些更改。", "campanile audit --limit 20 --json"),
+    ("token", "创建、列出和撤销执行器与程序使用的令牌。", "campanile token list"),
+    ("token make", "创建令牌；只显示一次。", "campanile token make --scope executor:billing --note 'billing servers'"),
+    ("token list", "列出令牌。", "campanile token list"),
+    ("token revoke", "撤销令牌；凭它接入者将被断开。", "campanile token revoke 5f0c81d2a94e"),
+    ("certs", "为节点和执行器制作证书。", "campanile certs make --out certs --host node-1.example"),
+    (
+        "certs make",
+        "生成 CA、节点证书和执行器证书。",
+        "campanile certs make --out certs --host node-1.example --host 10.0.0.5",
+    ),
 ];
 
 /// Of each argument, what it is in Chinese; `command.argument` where the same name means different things.
@@ -324,6 +411,17 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("allow_shell", "允许任务在本机运行 Shell 命令。"),
     ("capacity", "在此同时运行的作业数；默认为 CPU 核数的两倍。"),
     ("executors", "允许其他进程中的执行器在此地址接入，例如 127.0.0.1:4610。"),
+    ("advertise", "执行器访问本节点的地址（主机:端口），会告知接入的执行器。"),
+    ("tls_cert", "执行器连接所用的证书，PEM。"),
+    ("tls_key", "证书的私钥，PEM。"),
+    ("client_ca", "执行器须出示由该 CA 签发的证书，PEM。"),
+    ("without_tls", "允许其他机器的执行器不使用 TLS 接入（仅限网络本身安全时）。"),
+    ("scope", "准入范围：executor:组名，或 run:任务名（可含 *）。"),
+    ("make.note", "给谁使用。"),
+    ("token", "令牌的 ID。"),
+    ("out", "存放文件的目录；其中已有的 CA 会继续使用。"),
+    ("host", "执行器访问节点所用的名称或地址。"),
+    ("executor", "执行器证书的名称。"),
     ("preview.job", "任务名称。"),
     ("schedule", "JSON 形式的调度；不需要数据目录。"),
     ("from", "此时间之后的执行（RFC 3339 或毫秒时间戳）；默认为现在。"),

@@ -11,6 +11,7 @@ mod runs;
 mod said;
 mod serve;
 mod session;
+mod tokens;
 mod zones;
 
 use std::process::ExitCode;
@@ -18,7 +19,7 @@ use std::process::ExitCode;
 use campanile_model::Fault;
 use clap::FromArgMatches;
 
-use crate::arguments::{ImportFrom, Line, Verb, ZonesVerb};
+use crate::arguments::{CertsVerb, ImportFrom, Line, TokenVerb, Verb, ZonesVerb};
 use crate::said::Lang;
 use crate::session::Session;
 
@@ -67,13 +68,17 @@ async fn carry_out(line: Line, lang: Lang) -> Result<Answer, Fault> {
     {
         return jobs::preview_alone(schedule, preview, zone.as_deref(), json, lang);
     }
+    if let Verb::Certs(certs) = &verb {
+        let CertsVerb::Make(make) = &certs.what;
+        return tokens::make_certs(make, json, lang);
+    }
     let data = data.unwrap_or_else(campanile_host::DataFolder::default_path);
     if let Verb::Serve(options) = verb {
         return serve::serve(data, &options, json).await;
     }
     let session = Session::open(data, zone.unwrap_or_default(), json, lang).await?;
     let answer = match verb {
-        Verb::Serve(_) => Ok(Answer::Yes),
+        Verb::Serve(_) | Verb::Certs(_) => Ok(Answer::Yes),
         Verb::Preview(preview) => jobs::preview(&session, preview).await,
         Verb::Apply(apply) => jobs::apply(&session, apply).await,
         Verb::Export(export) => jobs::export(&session, export).await,
@@ -100,6 +105,11 @@ async fn carry_out(line: Line, lang: Lang) -> Result<Answer, Fault> {
         Verb::Hold(hold) => alarms::hold(&session, hold).await,
         Verb::Release => alarms::release(&session).await,
         Verb::Audit(list) => alarms::audit(&session, list).await,
+        Verb::Token(token) => match token.what {
+            TokenVerb::Make(make) => tokens::make(&session, make).await,
+            TokenVerb::List => tokens::list(&session).await,
+            TokenVerb::Revoke(of) => tokens::revoke(&session, of).await,
+        },
     };
     session.close().await;
     answer

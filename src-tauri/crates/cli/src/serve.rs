@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use campanile_host::{DataFolder, ExecutorPort, Host, Options, Server, Who, keep_records};
-use campanile_model::Fault;
+use campanile_host::{DataFolder, ExecutorPort, Host, Options, Server, TlsFiles, Who, keep_records};
+use campanile_model::{Code, Fault};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +20,22 @@ pub async fn serve(data: PathBuf, options: &Serve, json: bool) -> Result<Answer,
     let server = Server::bind(&host, options.port).await?;
     let (address, url) = (server.address(), server.url());
     let executors = match options.executors {
-        Some(address) => Some(ExecutorPort::bind(address).await?),
+        Some(address) => {
+            let tls = match (&options.tls_cert, &options.tls_key) {
+                (Some(certificate), Some(key)) => Some(TlsFiles {
+                    certificate: certificate.clone(),
+                    key: key.clone(),
+                    client_ca: options.client_ca.clone(),
+                }),
+                _ => None,
+            };
+            if tls.is_none() && !address.ip().is_loopback() && !options.without_tls {
+                return Err(Code::TlsMissing.fault().with("address", address));
+            }
+            let port = ExecutorPort::bind(address, tls.as_ref()).await?;
+            host.tells_executors_of(options.advertise.as_deref());
+            Some(port)
+        }
         None => None,
     };
     let executors_at = executors.as_ref().map(ExecutorPort::address);

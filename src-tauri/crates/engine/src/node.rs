@@ -55,6 +55,11 @@ impl Node {
         Node { shared: Arc::new(shared), standing: AtomicU8::new(Standing::Unknown as u8) }
     }
 
+    /// What it is called; the holder of its leases.
+    pub fn name(&self) -> &str {
+        &self.shared.node
+    }
+
     pub fn standing(&self) -> Standing {
         match self.standing.load(Ordering::Relaxed) {
             0 => Standing::Leading,

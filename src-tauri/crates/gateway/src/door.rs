@@ -13,6 +13,8 @@ pub struct Caller {
     pub token: String,
     /// Where the connection comes from.
     pub peer: SocketAddr,
+    /// It has shown a certificate that the listener asked for.
+    pub certified: bool,
 }
 
 /// Whether a caller may be what it says. It is asked when an executor registers, and from time to time while it stays.

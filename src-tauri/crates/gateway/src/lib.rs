@@ -14,5 +14,5 @@ mod stream;
 mod switchboard;
 
 pub use door::{Caller, Door};
-pub use listener::Listener;
+pub use listener::{Listener, Secure};
 pub use switchboard::{Admission, Switchboard};

@@ -13,7 +13,7 @@ use campanile_proto::v1::executor_link_server::ExecutorLinkServer;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-use tonic::transport::Server;
+use tonic::transport::{Certificate, Identity, Server, ServerTlsConfig};
 
 use crate::connection::Connection;
 use crate::door::Door;
@@ -38,17 +38,51 @@ const LEAVE_WITHIN: Duration = Duration::from_secs(1);
 /// What may be under way on one stream before its reader must have caught up.
 const WINDOW: u32 = 1024 * 1024;
 
+/// A handshake that takes longer is given up.
+const HANDSHAKE_WITHIN: Duration = Duration::from_secs(5);
+
+/// What TLS is made of, PEM.
+pub struct Secure {
+    pub certificate: Vec<u8>,
+    pub key: Vec<u8>,
+    /// Whoever comes must show a certificate that this authority has signed.
+    pub client_ca: Option<Vec<u8>>,
+}
+
 /// A listening address; nobody is let in until it runs.
 pub struct Listener {
     listener: TcpListener,
     address: SocketAddr,
+    server: Server,
 }
 
 impl Listener {
     pub async fn bind(address: SocketAddr) -> io::Result<Listener> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
-        Ok(Listener { listener, address })
+        let server = Server::builder()
+            .http2_keepalive_interval(Some(PING_EVERY))
+            .http2_keepalive_timeout(Some(PONG_WITHIN))
+            .initial_stream_window_size(WINDOW)
+            .initial_connection_window_size(2 * WINDOW)
+            // One for the executor, and one for a stream of it that is still ending.
+            .max_concurrent_streams(2)
+            .http2_max_header_list_size(16 * 1024);
+        Ok(Listener { listener, address, server })
+    }
+
+    /// From here on nobody comes in without TLS.
+    pub fn secured(mut self, secure: &Secure) -> Result<Listener, tonic::transport::Error> {
+        // It may have been chosen already, by whoever uses TLS in this process too.
+        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        let mut tls = ServerTlsConfig::new()
+            .identity(Identity::from_pem(&secure.certificate, &secure.key))
+            .timeout(HANDSHAKE_WITHIN);
+        if let Some(authority) = &secure.client_ca {
+            tls = tls.client_ca_root(Certificate::from_pem(authority));
+        }
+        self.server = self.server.tls_config(tls)?;
+        Ok(self)
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -60,15 +94,8 @@ impl Listener {
         let entrance = ExecutorLinkServer::new(Entrance { switchboard, door, shutdown: shutdown.clone() })
             .max_decoding_message_size(MAX_MESSAGE_BYTES)
             .max_encoding_message_size(MAX_MESSAGE_BYTES);
-        let server = Server::builder()
-            .http2_keepalive_interval(Some(PING_EVERY))
-            .http2_keepalive_timeout(Some(PONG_WITHIN))
-            .initial_stream_window_size(WINDOW)
-            .initial_connection_window_size(2 * WINDOW)
-            // One for the executor, and one for a stream of it that is still ending.
-            .max_concurrent_streams(2)
-            .http2_max_header_list_size(16 * 1024)
-            .add_service(entrance);
+        let mut server = self.server;
+        let server = server.add_service(entrance);
         let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
         let incoming = futures::stream::unfold((self.listener, places), |(listener, places)| async move {
             let connection = accept(&listener, &places).await;

@@ -45,6 +45,8 @@ impl ExecutorLink for Entrance {
     type ConnectStream = Told;
 
     async fn connect(&self, request: Request<Streaming<v1::FromExecutor>>) -> Result<Response<Told>, tonic::Status> {
+        let parts = request.extensions();
+        let certified = parts.get::<TlsConnectInfo<Line>>().is_some_and(|info| info.peer_certs().is_some());
         let line = line_of(&request).ok_or_else(|| tonic::Status::internal("a connection without an address"))?;
         let in_use = line.stream_begins().ok_or_else(|| {
             tonic::Status::resource_exhausted("one connection carries one stream at a time; open another connection")
@@ -55,6 +57,7 @@ impl ExecutorLink for Entrance {
             door: self.door.clone(),
             shutdown: self.shutdown.clone(),
             line,
+            certified,
             said: request.into_inner(),
             to_executor,
             _in_use: in_use,
@@ -75,6 +78,7 @@ struct Visit {
     door: Arc<dyn Door>,
     shutdown: CancellationToken,
     line: Line,
+    certified: bool,
     said: Streaming<v1::FromExecutor>,
     to_executor: mpsc::Sender<v1::ToExecutor>,
     _in_use: InUse,
@@ -99,6 +103,7 @@ impl Visit {
             name: register.name.clone(),
             token: register.token.clone(),
             peer: self.line.peer,
+            certified: self.certified,
         };
         if let Err(fault) = self.door.admits(&caller).await {
             tracing::warn!(peer = %caller.peer, group = caller.group, name = caller.name, %fault, "an executor is not admitted");

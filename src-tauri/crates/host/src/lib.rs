@@ -4,6 +4,7 @@
 //! the executor; the others are full consoles and take over when it goes. A command that finds
 //! nobody leading holds the lease just long enough to have its request carried out.
 
+pub mod certs;
 mod connections;
 mod console;
 mod embedded;
@@ -15,6 +16,7 @@ mod http;
 mod keychain;
 mod logs;
 mod records;
+mod tries;
 mod zone_data;
 
 use std::path::PathBuf;
@@ -25,6 +27,7 @@ use campanile_api::{About, Api, Below, CallContext, Feed};
 use campanile_coord::LocalCoord;
 use campanile_engine::events::Events;
 use campanile_engine::held::HeldTable;
+use campanile_engine::link::NodeAddress;
 use campanile_engine::machine::Thresholds;
 use campanile_engine::questions::Questions;
 use campanile_engine::roster::Roster;
@@ -41,11 +44,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::connections::NamedConnections;
 use crate::embedded::Embedded;
+use crate::executors::Tokens;
 use crate::face::Face;
 use crate::keychain::Vault;
 use crate::zone_data::KeptZones;
 
-pub use executors::ExecutorPort;
+pub use executors::{ExecutorPort, TlsFiles};
 pub use folder::DataFolder;
 pub use http::{Server, status_of};
 pub use logs::FileLogs;
@@ -84,6 +88,7 @@ pub struct Host {
     switchboard: Arc<Switchboard>,
     shelf: Arc<Shelf>,
     kept_zones: KeptZones,
+    tokens: Arc<Tokens>,
 }
 
 /// How often a command looks whether its request waits for someone to carry it out.
@@ -145,6 +150,7 @@ impl Host {
             },
         }));
         let feed = Arc::new(Feed::new(api.clone()));
+        let tokens = Arc::new(Tokens::new(store.clone()));
         let host = Host {
             data,
             who,
@@ -159,6 +165,7 @@ impl Host {
             switchboard,
             shelf,
             kept_zones,
+            tokens,
         };
         host.look_who_leads().await?;
         Ok(host)
@@ -175,6 +182,16 @@ impl Host {
 
     pub(crate) fn switchboard(&self) -> &Arc<Switchboard> {
         &self.switchboard
+    }
+
+    /// Where executors reach this node, as they see it; without one they keep to the addresses that they have.
+    pub fn tells_executors_of(&self, address: Option<&str>) {
+        let node = |address: &str| NodeAddress { name: self.node.name().to_owned(), address: address.to_owned() };
+        self.switchboard.set_nodes(address.map(node).into_iter().collect());
+    }
+
+    pub(crate) fn tokens(&self) -> &Arc<Tokens> {
+        &self.tokens
     }
 
     pub fn feed(&self) -> &Feed {

@@ -260,6 +260,15 @@ codes! {
     MessageTooLarge = "k_sc_ec_400012",
         "a message is larger than {limit} bytes", "消息超过 {limit} 字节",
         "Send less at once: what is longer goes in chunks.", "请减少单次发送的内容，更长的内容应分块发送。";
+    TokenNotFound = "k_sc_ec_400013",
+        "there is no token {token}", "没有令牌 {token}",
+        "The list of tokens shows their ids.", "可在令牌列表中查看 ID。";
+    TooManyTries = "k_sc_ec_400014",
+        "too many wrong tokens came from {address}", "来自 {address} 的错误令牌过多",
+        "Wait a minute, and try again with the right one.", "请等待一分钟，再使用正确的令牌重试。";
+    TlsMissing = "k_sc_ec_400015",
+        "executors of other machines would come to {address} without TLS", "其他机器的执行器将在没有 TLS 的情况下接入 {address}",
+        "Give --tls-cert and --tls-key (`campanile certs make` makes them), or --without-tls where the network is safe.", "请提供 --tls-cert 和 --tls-key（可用 `campanile certs make` 生成）；网络安全时可用 --without-tls。";
 
     // 5: storage
     StorageUnavailable = "k_sc_ec_500001",

@@ -22,6 +22,7 @@ pub mod task;
 pub mod template;
 pub mod time;
 pub mod timeline;
+pub mod token;
 pub mod words;
 
 pub use almanac::Almanac;

@@ -102,6 +102,8 @@ impl Network {
         if !secure {
             return Ok(endpoint);
         }
+        // It may have been chosen already, by whoever uses TLS in this process too.
+        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let mut tls = self.tls.clone().unwrap_or_default();
         if let Some(identity) = &self.identity {
             tls = tls.identity(identity.clone());
