@@ -16,6 +16,7 @@ mod input;
 mod jobs;
 mod moments;
 pub mod operations;
+pub mod outside;
 mod painter;
 mod pulse;
 mod runs;

@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::executors::cannot_listen;
-use crate::{Host, console};
+use crate::{Host, console, outside};
 
 /// Of one request.
 const LARGEST_BODY: usize = 8 * 1024 * 1024;
@@ -66,7 +66,8 @@ impl Server {
         let port = self.address.port();
         let names = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}")).to_vec();
         let door = Arc::new(Door { host, token: self.token, names, shutdown: shutdown.clone() });
-        let served = axum::serve(self.listener, router(door)).with_graceful_shutdown(shutdown.cancelled_owned());
+        let pages = router(door).into_make_service_with_connect_info::<SocketAddr>();
+        let served = axum::serve(self.listener, pages).with_graceful_shutdown(shutdown.cancelled_owned());
         if let Err(error) = served.await {
             tracing::error!(%error, "the server ended");
         }
@@ -80,6 +81,8 @@ fn router(door: Arc<Door>) -> Router {
         .fallback(get(console::page))
         .layer(DefaultBodyLimit::max(LARGEST_BODY))
         .layer(middleware::from_fn_with_state(door.clone(), guard))
+        // No browser brings a token of its own there, so it does not matter by which name somebody came.
+        .merge(outside::routes(door.host.clone()))
         .with_state(door)
 }
 
@@ -210,7 +213,7 @@ impl Door {
     }
 }
 
-fn refusal(fault: &Fault) -> Response {
+pub(crate) fn refusal(fault: &Fault) -> Response {
     (status_of(fault), Json(fault)).into_response()
 }
 
@@ -219,12 +222,14 @@ pub fn status_of(fault: &Fault) -> StatusCode {
     match Code::ALL.iter().copied().find(|code| fault.is(*code)) {
         Some(Code::TokenWrong) => StatusCode::UNAUTHORIZED,
         Some(Code::NoPermission) => StatusCode::FORBIDDEN,
+        Some(Code::TooManyTries) => StatusCode::TOO_MANY_REQUESTS,
         Some(
             Code::JobNotFound
             | Code::InstanceNotFound
             | Code::TaskNotFound
             | Code::AlarmNotFound
             | Code::ExecutorNotFound
+            | Code::TokenNotFound
             | Code::UnknownOperation
             | Code::NothingToRestore,
         ) => StatusCode::NOT_FOUND,

@@ -15,6 +15,7 @@ mod health;
 mod http;
 mod keychain;
 mod logs;
+mod outside;
 mod records;
 mod tries;
 mod zone_data;
@@ -188,6 +189,10 @@ impl Host {
     pub fn tells_executors_of(&self, address: Option<&str>) {
         let node = |address: &str| NodeAddress { name: self.node.name().to_owned(), address: address.to_owned() };
         self.switchboard.set_nodes(address.map(node).into_iter().collect());
+    }
+
+    pub(crate) fn api(&self) -> &Api {
+        &self.api
     }
 
     pub(crate) fn tokens(&self) -> &Arc<Tokens> {

@@ -59,6 +59,13 @@ pub enum Ask {
         beside: bool,
         repeats: Option<InstanceId>,
     },
+    /// A program's own request for one run. Asked again with the same key it is the same run, whatever else it says.
+    RunByKey {
+        job: JobId,
+        key: String,
+        parameters: Option<Map<String, Value>>,
+        beside: bool,
+    },
     CancelInstance {
         instance: InstanceId,
     },
@@ -100,6 +107,7 @@ impl Ask {
             Ask::PauseJobs { .. }
             | Ask::ResumeJobs { .. }
             | Ask::RunJobs { .. }
+            | Ask::RunByKey { .. }
             | Ask::CancelInstance { .. }
             | Ask::RetryInstance { .. }
             | Ask::AcknowledgeAlarms { .. }
@@ -117,6 +125,7 @@ impl Ask {
             Ask::PauseJobs { .. } => "pauseJobs",
             Ask::ResumeJobs { .. } => "resumeJobs",
             Ask::RunJobs { .. } => "runJobs",
+            Ask::RunByKey { .. } => "runByKey",
             Ask::CancelInstance { .. } => "cancelInstance",
             Ask::RetryInstance { .. } => "retryInstance",
             Ask::AcknowledgeAlarms { .. } => "acknowledgeAlarms",

@@ -250,6 +250,15 @@ impl InstanceStore for SqliteStore {
         Ok(settled)
     }
 
+    async fn firing(&self, job: JobId, origin: Origin, key: &str) -> Result<Option<InstanceId>> {
+        let found = sql("SELECT id FROM instances WHERE job = ? AND origin = ? AND key = ?")
+            .bind(job.blob())
+            .bind(origin.name())
+            .bind(key.to_owned());
+        let row = self.read().await?.row(found).await?;
+        row.map(|row| row.id("id")).transpose()
+    }
+
     async fn instances(&self, ids: &[InstanceId]) -> Result<Vec<Instance>> {
         let found = self
             .read()

@@ -1,7 +1,7 @@
 //! Instances: launching them, and giving them their tasks.
 
 use async_trait::async_trait;
-use campanile_model::instance::{Instance, InstanceMove, InstanceState, Omission};
+use campanile_model::instance::{Instance, InstanceMove, InstanceState, Omission, Origin};
 use campanile_model::ledger::LedgerSpan;
 use campanile_model::task::{Incident, Task};
 use campanile_model::{Failure, InstanceId, JobId, Timestamp};
@@ -84,6 +84,9 @@ pub trait InstanceStore: Send + Sync {
     /// Ends each instance that has no task that is not final, none at all included; the answer says for each whether it
     /// was written. False: a task goes on, or the instance is final.
     async fn settle(&self, lead: &Lead, settlements: &[Settlement]) -> Result<Vec<bool>>;
+
+    /// The instance that a firing has made, if it was made.
+    async fn firing(&self, job: JobId, origin: Origin, key: &str) -> Result<Option<InstanceId>>;
 
     async fn instances(&self, ids: &[InstanceId]) -> Result<Vec<Instance>>;
 

@@ -68,6 +68,9 @@ pub async fn carry(shared: &Shared, request: &Request, now: Timestamp) -> Result
         Ask::RunJobs { jobs, parameters, beside, repeats } => {
             draft.run_jobs(jobs, parameters.as_ref(), *beside, *repeats).await?;
         }
+        Ask::RunByKey { job, key, parameters, beside } => {
+            draft.run_by_key(*job, key, parameters.as_ref(), *beside).await?;
+        }
         Ask::CancelInstance { instance } => draft.cancel_instance(*instance).await?,
         Ask::RetryInstance { instance } => draft.retry_instance(*instance).await?,
         Ask::AcknowledgeAlarms { alarms, note } => draft.acknowledge(alarms, note).await?,
@@ -201,59 +204,89 @@ impl Draft<'_> {
         beside: bool,
         repeats: Option<InstanceId>,
     ) -> Result<()> {
+        // The key is the request's: carried out twice it runs once.
+        let key = self.request.id.to_string();
         for id in jobs {
-            let job = self.job(*id).await?;
-            let waiting = self.shared.store.unfinished(&[*id]).await?;
-            let beside = beside || job.spec.overlap == Overlap::Allow;
-            // One runs, one waits: a further one would be skipped, and the person is told so.
-            let full = match job.spec.overlap {
-                _ if beside => false,
-                Overlap::Skip => !waiting.is_empty(),
-                Overlap::Queue => waiting.len() > 1,
-                Overlap::Allow | Overlap::Replace => false,
-            };
-            if full {
-                let reason = format!("{} has an earlier run that has not ended; choose 'run beside'", job.spec.name);
-                return Err(Code::BadRequest.fault().with("reason", reason).at("beside").into());
-            }
-            let merged = parameters.map(|own| {
-                let mut merged = job.spec.parameters.clone();
-                merged.extend(own.clone());
-                Value::Object(merged).to_string()
-            });
-            let instance = self.shared.dice.instance_id(self.now);
-            // The key is the request's: carried out twice it runs once.
-            let made = Instance {
-                id: instance,
-                job: job.id,
-                version: job.version,
-                origin: Origin::Manual,
-                key: self.request.id.to_string(),
-                planned: self.request.asked_at,
-                due: self.request.asked_at,
-                not_before: self.now,
-                reason: None,
-                created: self.now,
-                state: InstanceState::Waiting,
-                beside,
-                replaces: !beside && job.spec.overlap == Overlap::Replace,
-                lane: job.spec.priority,
-                parameters: merged,
-                repeats,
-                asked_by: Some(self.request.who.name.clone()),
-                executor: None,
-                assigned_at: None,
-                started_at: None,
-                finished_at: None,
-                result: None,
-                failure: None,
-            };
-            self.note(&job.spec.name, None, Some(json!({"instance": instance, "parameters": parameters})));
-            self.changes.push(Change::PutInstance(made));
-            self.done.jobs.push(job.id);
-            self.done.instances.push(instance);
-            self.done.changed += 1;
+            self.run(*id, Origin::Manual, key.clone(), parameters, beside, repeats).await?;
         }
+        Ok(())
+    }
+
+    /// What the key has made before is the answer, however it has gone on since.
+    async fn run_by_key(
+        &mut self,
+        job: JobId,
+        key: &str,
+        parameters: Option<&Map<String, Value>>,
+        beside: bool,
+    ) -> Result<()> {
+        if let Some(instance) = self.shared.store.firing(job, Origin::Api, key).await? {
+            self.done.jobs.push(job);
+            self.done.instances.push(instance);
+            return Ok(());
+        }
+        self.run(job, Origin::Api, key.to_owned(), parameters, beside, None).await
+    }
+
+    async fn run(
+        &mut self,
+        id: JobId,
+        origin: Origin,
+        key: String,
+        parameters: Option<&Map<String, Value>>,
+        beside: bool,
+        repeats: Option<InstanceId>,
+    ) -> Result<()> {
+        let job = self.job(id).await?;
+        let waiting = self.shared.store.unfinished(&[id]).await?;
+        let beside = beside || job.spec.overlap == Overlap::Allow;
+        // One runs, one waits: a further one would be skipped, and the person is told so.
+        let full = match job.spec.overlap {
+            _ if beside => false,
+            Overlap::Skip => !waiting.is_empty(),
+            Overlap::Queue => waiting.len() > 1,
+            Overlap::Allow | Overlap::Replace => false,
+        };
+        if full {
+            let reason = format!("{} has an earlier run that has not ended; choose 'run beside'", job.spec.name);
+            return Err(Code::BadRequest.fault().with("reason", reason).at("beside").into());
+        }
+        let merged = parameters.map(|own| {
+            let mut merged = job.spec.parameters.clone();
+            merged.extend(own.clone());
+            Value::Object(merged).to_string()
+        });
+        let instance = self.shared.dice.instance_id(self.now);
+        let made = Instance {
+            id: instance,
+            job: job.id,
+            version: job.version,
+            origin,
+            key,
+            planned: self.request.asked_at,
+            due: self.request.asked_at,
+            not_before: self.now,
+            reason: None,
+            created: self.now,
+            state: InstanceState::Waiting,
+            beside,
+            replaces: !beside && job.spec.overlap == Overlap::Replace,
+            lane: job.spec.priority,
+            parameters: merged,
+            repeats,
+            asked_by: Some(self.request.who.name.clone()),
+            executor: None,
+            assigned_at: None,
+            started_at: None,
+            finished_at: None,
+            result: None,
+            failure: None,
+        };
+        self.note(&job.spec.name, None, Some(json!({"instance": instance, "parameters": parameters})));
+        self.changes.push(Change::PutInstance(made));
+        self.done.jobs.push(job.id);
+        self.done.instances.push(instance);
+        self.done.changed += 1;
         Ok(())
     }
 

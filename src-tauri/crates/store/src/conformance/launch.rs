@@ -77,6 +77,16 @@ pub async fn a_firing_is_made_once(store: &dyn Store) {
     launched(store, &lead, &other, 60).await;
 }
 
+pub async fn a_firing_is_found_by_its_key(store: &dyn Store) {
+    let lead = lead(store).await;
+    let (job, other) = (saved(store, &lead, "job").await, saved(store, &lead, "other").await);
+    let made = launched(store, &lead, &job, 60).await;
+    assert_eq!(store.firing(job.id, made.origin, &made.key).await.unwrap(), Some(made.id));
+    assert_eq!(store.firing(job.id, Origin::Api, &made.key).await.unwrap(), None);
+    assert_eq!(store.firing(job.id, made.origin, "another").await.unwrap(), None);
+    assert_eq!(store.firing(other.id, made.origin, &made.key).await.unwrap(), None);
+}
+
 async fn writes_nothing(store: &dyn Store, job: &Job, made: &Instance) {
     assert_eq!(store.instances(&[made.id]).await.unwrap(), []);
     let ledger = store.ledger_extract(job.id).await.unwrap();

@@ -50,6 +50,7 @@ macro_rules! conformance {
             launch::a_launch_is_written_whole,
             launch::an_instance_reads_back_as_it_was_written,
             launch::a_firing_is_made_once,
+            launch::a_firing_is_found_by_its_key,
             launch::a_launch_of_another_version_writes_nothing,
             launch::a_launch_that_saw_another_time_writes_nothing,
             launch::a_launch_of_a_removed_or_unknown_job_writes_nothing,
