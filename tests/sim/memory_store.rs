@@ -841,6 +841,8 @@ impl InstanceStore for MemoryStore {
                 stored.several.contains(&instance.id) && !instance.state.is_final() && !stored.goes_on(instance.id)
             };
             stored.instances_in_order().into_iter().filter(together).map(|instance| instance.id).take(limit).collect()
+        })
+        .await
     }
 
     async fn firing(&self, job: JobId, origin: Origin, key: &str) -> Result<Option<InstanceId>> {
@@ -854,8 +856,6 @@ impl InstanceStore for MemoryStore {
     async fn settle(&self, lead: &Lead, settlements: &[Settlement]) -> Result<Vec<bool>> {
         self.lead("settle", lead, |stored| settlements.iter().map(|settlement| stored.settle(settlement)).collect())
             .await
-    }
-
     }
 
     async fn instances(&self, ids: &[InstanceId]) -> Result<Vec<Instance>> {

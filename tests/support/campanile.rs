@@ -156,7 +156,7 @@ impl Campanile {
         self.try_serve_with(&[])
     }
 
-    fn try_serve_with(&mut self, more: &[&str]) -> Result<Serve, Said> {
+    pub fn try_serve_with(&mut self, more: &[&str]) -> Result<Serve, Said> {
         self.served += 1;
         let record = self.beside(&format!("serve-{}.log", self.served));
         let mut command = self.command();

@@ -21,7 +21,7 @@ use tonic::{Code as Status, Request, Response, Streaming};
 use crate::connection::{Line, Streaming as InUse};
 use crate::convert;
 use crate::door::{Caller, Door};
-use crate::switchboard::{Admission, Plug, Switchboard};
+use crate::switchboard::{Admission, Backlog, Plug, Switchboard};
 
 /// A stream that does not say who it is in this time is closed.
 const REGISTER_WITHIN: Duration = Duration::from_secs(5);
@@ -52,6 +52,7 @@ impl ExecutorLink for Entrance {
             tonic::Status::resource_exhausted("one connection carries one stream at a time; open another connection")
         })?;
         let (to_executor, told) = mpsc::channel(TO_EXECUTOR);
+        let waiting = Backlog::default();
         let visit = Visit {
             switchboard: self.switchboard.clone(),
             door: self.door.clone(),
@@ -60,11 +61,16 @@ impl ExecutorLink for Entrance {
             certified,
             said: request.into_inner(),
             to_executor,
+            waiting: waiting.clone(),
             _in_use: in_use,
         };
         // The answer goes out at once: whoever waits for it before saying who it is would wait for ever.
         tokio::spawn(visit.last());
-        Ok(Response::new(Box::pin(ReceiverStream::new(told).map(Ok))))
+        let told = ReceiverStream::new(told).map(move |message| {
+            waiting.taken(&message);
+            Ok(message)
+        });
+        Ok(Response::new(Box::pin(told)))
     }
 }
 
@@ -81,6 +87,7 @@ struct Visit {
     certified: bool,
     said: Streaming<v1::FromExecutor>,
     to_executor: mpsc::Sender<v1::ToExecutor>,
+    waiting: Backlog,
     _in_use: InUse,
 }
 
@@ -110,7 +117,7 @@ impl Visit {
             return self.turn_away(fault).await;
         }
         let switchboard = self.switchboard.clone();
-        let mut plug = switchboard.plug(Admission::Remote, self.to_executor.clone());
+        let mut plug = switchboard.plug(Admission::Remote, self.to_executor.clone(), Some(self.waiting.clone()));
         tracing::debug!(session = plug.session, peer = %caller.peer, group = caller.group, name = caller.name, "a stream");
         if plug.hear(register.into()).await.is_ok() {
             self.carry(&mut plug, &caller).await;
@@ -168,8 +175,10 @@ impl Visit {
     }
 
     async fn turn_away(self, fault: Fault) {
+        let refusal = convert::to_executor(ToExecutor::Refused(fault), &[]);
+        self.waiting.told(&refusal);
         // It may have gone without waiting for it.
-        let _ = self.to_executor.send(convert::to_executor(ToExecutor::Refused(fault), &[])).await;
+        let _ = self.to_executor.send(refusal).await;
     }
 }
 

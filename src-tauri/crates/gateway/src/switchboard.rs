@@ -5,7 +5,7 @@
 //! it the session ends, and what was lost on the way is settled when the executor comes back.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use async_trait::async_trait;
@@ -35,10 +35,30 @@ pub enum Admission {
     Remote,
 }
 
+/// What may wait for one executor to take it, in bytes.
+const MOST_WAITING: usize = 64 * 1024 * 1024;
+
 struct Session {
     to_executor: mpsc::Sender<v1::ToExecutor>,
+    /// Counted where the stream crosses a network.
+    waiting: Option<Backlog>,
     /// Dropped to end the session.
     _hang_up: oneshot::Sender<()>,
+}
+
+/// Bytes that were told and not taken yet. Whoever carries the stream says what was taken.
+#[derive(Clone, Default)]
+pub(crate) struct Backlog(Arc<AtomicUsize>);
+
+impl Backlog {
+    /// How much waited before.
+    pub fn told(&self, message: &v1::ToExecutor) -> usize {
+        self.0.fetch_add(message.encoded_len(), Ordering::Relaxed)
+    }
+
+    pub fn taken(&self, message: &v1::ToExecutor) {
+        self.0.fetch_sub(message.encoded_len(), Ordering::Relaxed);
+    }
 }
 
 /// What was heard, with the room that it takes up of its session's.
@@ -133,7 +153,8 @@ impl Switchboard {
         mut from_executor: mpsc::Receiver<v1::FromExecutor>,
         to_executor: mpsc::Sender<v1::ToExecutor>,
     ) {
-        let mut plug = self.plug(admission, to_executor);
+        // In one process both ends are ours, and a count of messages is enough.
+        let mut plug = self.plug(admission, to_executor, None);
         loop {
             let message = tokio::select! {
                 biased;
@@ -148,10 +169,15 @@ impl Switchboard {
         plug.unplug().await;
     }
 
-    pub(crate) fn plug(&self, admission: Admission, to_executor: mpsc::Sender<v1::ToExecutor>) -> Plug<'_> {
+    pub(crate) fn plug(
+        &self,
+        admission: Admission,
+        to_executor: mpsc::Sender<v1::ToExecutor>,
+        waiting: Option<Backlog>,
+    ) -> Plug<'_> {
         let session = self.next.fetch_add(1, Ordering::Relaxed);
         let (hang_up, hung_up) = oneshot::channel();
-        self.sessions().insert(session, Session { to_executor, _hang_up: hang_up });
+        self.sessions().insert(session, Session { to_executor, waiting, _hang_up: hang_up });
         Plug { board: self, session, admission, hung_up, room: Arc::new(Semaphore::new(SESSION_KIB as usize)) }
     }
 
@@ -184,16 +210,16 @@ impl Link for Switchboard {
     }
 
     fn tell(&self, session: SessionId, what: ToExecutor) -> bool {
-        let Some(to_executor) = self.sessions().get(&session).map(|session| session.to_executor.clone()) else {
-            return false;
-        };
+        let found = self.sessions().get(&session).map(|found| (found.to_executor.clone(), found.waiting.clone()));
+        let Some((to_executor, waiting)) = found else { return false };
         let message = convert::to_executor(what, &self.nodes.read().unwrap_or_else(PoisonError::into_inner));
         if message.encoded_len() > MAX_MESSAGE_BYTES {
             // No executor would take it. A push that is never answered ends by its own timeout.
             tracing::error!(session, bytes = message.encoded_len(), "a message is larger than the protocol allows");
             return false;
         }
-        let told = to_executor.try_send(message).is_ok();
+        let before = waiting.map_or(0, |waiting| waiting.told(&message));
+        let told = before <= MOST_WAITING && to_executor.try_send(message).is_ok();
         if !told {
             // It takes nothing: what is lost on the way is settled when it comes back.
             tracing::warn!(session, "an executor does not take what it is told; its session ends");
