@@ -375,9 +375,14 @@ fn once_at_most(diary: &[Entry], found: &mut Vec<Violation>) {
     }
 }
 
+/// Something that was said and changed nothing.
+fn is_remark(entry: &HistoryEntry) -> bool {
+    entry.from == entry.to
+}
+
 fn moves_of(stored: &Stored, attempt: AttemptRef) -> impl Iterator<Item = &HistoryEntry> {
     let history = stored.history.get(&attempt.task).map_or(&[][..], Vec::as_slice);
-    history.iter().filter(move |entry| entry.attempt == attempt.attempt)
+    history.iter().filter(move |entry| entry.attempt == attempt.attempt && !is_remark(entry))
 }
 
 /// What was acknowledged as an end is written as that end.
@@ -407,7 +412,7 @@ fn agreement(stored: &Stored, diary: &[Entry], found: &mut Vec<Violation>) {
         }
     }
     for (task, history) in &stored.history {
-        for entry in history {
+        for entry in history.iter().filter(|entry| !is_remark(entry)) {
             let attempt = AttemptRef { task: *task, attempt: entry.attempt };
             let agrees = match entry.to {
                 TaskState::Succeeded => matches!(ends.get(&attempt), Some(Said::Succeeded { .. })),
@@ -445,7 +450,8 @@ fn may_go(from: TaskState, to: TaskState) -> bool {
 fn table(stored: &Stored, found: &mut Vec<Violation>) {
     for (id, task) in &stored.tasks {
         let mut stands = (TaskState::Waiting, 1);
-        for entry in stored.history.get(id).map_or(&[][..], Vec::as_slice) {
+        let history = stored.history.get(id).map_or(&[][..], Vec::as_slice);
+        for entry in history.iter().filter(|entry| !is_remark(entry)) {
             if (entry.from, entry.attempt) != stands {
                 let what = format!("{id} stood at {stands:?} and its history goes on with {entry:?}");
                 found.push(broken(Promise::Table, what));

@@ -2,14 +2,14 @@
 //!
 //! A cache: what they hold is in the store, and what they are they say again when they come back.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use campanile_model::task::{ExecutorRef, Need};
+use campanile_model::task::{ExecutorRef, Move, Need, Step, TaskState};
 use campanile_model::{Code, Fault, Lane, TaskId, Timestamp};
 
-use crate::link::{Machine, ProcessorOffer, Registration, SessionId};
+use crate::link::{AttemptRef, Machine, ProcessorOffer, Registration, SessionId};
 use crate::machine::{Readings, Resource, Strain, Thresholds};
 use crate::rest::{Rest, WorkRate};
 
@@ -18,6 +18,9 @@ pub const EXECUTOR_LEASE: Duration = Duration::from_secs(3);
 
 /// A node that starts gives every executor so long to come back.
 pub const RETURN_GRACE: Duration = Duration::from_secs(10);
+
+/// Lost attempts of which a late end would be recognised.
+const MOST_LOST: usize = 10_000;
 
 #[derive(Clone, Debug)]
 struct Seat {
@@ -119,6 +122,8 @@ struct State {
     since: Option<Timestamp>,
     /// By group and name.
     seats: BTreeMap<(String, String), Seat>,
+    /// Attempts that were lost with their executors and of whose end nothing was heard since, the oldest first.
+    lost: VecDeque<AttemptRef>,
     /// What somebody has asked for, and when a live executor last offered it, or it was asked for first.
     wanted: HashMap<Need, Timestamp>,
 }
@@ -371,6 +376,27 @@ impl Roster {
             state.seats.remove(name);
         }
         gone.into_iter().map(|(_, executor, session)| (executor, session)).collect()
+    }
+
+    /// Remembers attempts that a step has lost, until their late end is written: it is shown, and changes nothing.
+    pub fn keeps_who_lost(&self, step: &Step) {
+        let of = |made: &Move| AttemptRef { task: step.task().id, attempt: made.attempt() };
+        let mut state = self.state();
+        for made in step.moves() {
+            let attempt = of(made);
+            if made.is_remark() {
+                state.lost.retain(|lost| *lost != attempt);
+            } else if made.to() == TaskState::ExecutorLost {
+                state.lost.push_back(attempt);
+            }
+        }
+        while state.lost.len() > MOST_LOST {
+            state.lost.pop_front();
+        }
+    }
+
+    pub fn was_lost(&self, attempt: AttemptRef) -> bool {
+        self.state().lost.contains(&attempt)
     }
 
     pub fn sessions(&self) -> Vec<SessionId> {

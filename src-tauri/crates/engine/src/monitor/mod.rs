@@ -54,6 +54,7 @@ impl Monitor {
         for (step, taken) in steps.iter().zip(taken) {
             if taken == Taken::Done {
                 did += 1;
+                self.shared.roster.keeps_who_lost(step);
                 if step.before().is_held() && !step.task().state().is_held() {
                     if let Some(executor) = step.moves().first().and(step.task().executor.as_ref()) {
                         self.shared.roster.lets_go(executor, step.task().id, now);

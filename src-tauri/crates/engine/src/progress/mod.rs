@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use campanile_coord::Bell;
-use campanile_model::task::{ExecutorRef, Illegal, Step, Task, TaskState};
+use campanile_model::task::{ExecutorRef, Illegal, Move, Step, Task, TaskState};
 use campanile_model::{Code, TaskId, Timestamp, Words};
 use campanile_store::{Lead, StoreError, Taken};
 
@@ -169,7 +169,10 @@ impl Progress {
                 break kept;
             }
             let steps = unknown.into_iter().filter_map(|task| self.without_it(task, now)).collect::<Vec<_>>();
-            self.shared.store.take(&self.lead, &steps).await?;
+            let taken = self.shared.store.take(&self.lead, &steps).await?;
+            for (step, _) in steps.iter().zip(taken).filter(|(_, taken)| *taken == Taken::Done) {
+                self.shared.roster.keeps_who_lost(step);
+            }
             self.shared.events.say(Topic::Tasks, now);
         };
         let in_hand = kept.iter().map(|task| (task.id, task.state() != TaskState::Pushed));
@@ -212,11 +215,12 @@ impl Progress {
                     self.forget(&reports);
                     continue;
                 };
+                let owner = task.executor.clone();
                 let (step, answers) = self.step(task.clone(), &reports, now);
                 match step {
                     Some(step) => {
                         steps.push(step);
-                        decided.push((id, reports, answers));
+                        decided.push((id, reports, owner, answers));
                     }
                     None => self.answer(answers),
                 }
@@ -231,13 +235,14 @@ impl Progress {
                 Err(error) => return Err(error.into()),
             };
             self.shared.note_trouble(None);
-            for ((step, taken), (id, reports, answers)) in steps.iter().zip(taken).zip(decided) {
+            for ((step, taken), (id, reports, owner, answers)) in steps.iter().zip(taken).zip(decided) {
                 match taken {
                     Taken::Lost => {
                         by_task.insert(id, reports);
                     }
                     Taken::Done => {
-                        self.follow(step, &reports, now);
+                        self.shared.roster.keeps_who_lost(step);
+                        self.follow(step, owner, now);
                         self.answer(answers);
                     }
                 }
@@ -274,8 +279,14 @@ impl Progress {
                 if known {
                     answers.push((*session, seen));
                 } else {
-                    if is_an_end(&report.said) {
-                        tracing::info!(task = %id, attempt, "finished too late; the result is refused");
+                    if is_an_end(&report.said)
+                        && self.shared.roster.was_lost(report.attempt)
+                        && !step.moves().iter().any(Move::is_remark)
+                        && let Some(executor) = speaks
+                    {
+                        tracing::info!(task = %id, attempt, executor = executor.name, "finished too late");
+                        step.remarks(attempt, now, too_late(&executor.name, &report.said));
+                        changed = true;
                     }
                     answers.push((*session, ToExecutor::Forget(report.attempt)));
                 }
@@ -329,10 +340,12 @@ impl Progress {
     }
 
     /// What the roster and the counts make of a step that is written.
-    fn follow(&self, step: &Step, reports: &[(SessionId, &Report)], now: Timestamp) {
+    fn follow(&self, step: &Step, owner: Option<ExecutorRef>, now: Timestamp) {
         let task = step.task();
-        let executor = reports.first().and_then(|(session, _)| self.shared.roster.executor(*session));
-        let Some(executor) = executor else { return };
+        let Some(executor) = owner else { return };
+        if step.before() == task.state() && !task.state().is_held() {
+            return;
+        }
         let roster = &self.shared.roster;
         if task.state().is_held() {
             roster.holds(&executor, task.id, task.state() != TaskState::Pushed, now);
@@ -345,7 +358,7 @@ impl Progress {
         if step.moves().iter().any(|made| made.from() == TaskState::Pushed && made.to() == TaskState::Ready) {
             roster.gave_back(&executor, task.id, task.handed_back, now);
         }
-        if let Some(end) = step.moves().iter().find(|made| made.to().is_final()) {
+        if let Some(end) = step.moves().iter().find(|made| made.to().is_final() && !made.is_remark()) {
             self.shared.events.count_finished(1);
             if let Some(started_at) = task.started_at.or(step.started_before()) {
                 roster.finished(&executor, end.at().since(started_at), now);
@@ -369,6 +382,18 @@ impl Progress {
 
 fn attempt_of(task: &Task) -> AttemptRef {
     AttemptRef { task: task.id, attempt: task.attempt() }
+}
+
+fn too_late(executor: &str, said: &Said) -> Words {
+    let (en, zh) = match said {
+        Said::Succeeded { .. } => ("succeeded", "成功"),
+        Said::Cancelled => ("was stopped", "已停止"),
+        _ => ("failed", "失败"),
+    };
+    Words::new(
+        format!("finished too late: it {en} at {executor}, which had lost it; this changes nothing"),
+        format!("完成得太晚：已在失去该作业的 {executor} 上{zh}，结果不计入"),
+    )
 }
 
 fn is_an_end(said: &Said) -> bool {

@@ -315,6 +315,11 @@ impl Step {
         Ok(())
     }
 
+    /// Leaves the task where it is, and says something of an attempt in its history.
+    pub fn remarks(&mut self, attempt: u32, at: Timestamp, reason: Words) {
+        self.moves.push(Move::remark(self.task.state, at, attempt, reason));
+    }
+
     /// The task as it will be; what is set here is written with the step.
     pub fn task(&self) -> &Task {
         &self.task

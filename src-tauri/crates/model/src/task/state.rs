@@ -78,6 +78,16 @@ pub struct Move {
 }
 
 impl Move {
+    /// No step: something that was said of an attempt and changed nothing, to be read in the history.
+    pub(super) fn remark(state: TaskState, at: Timestamp, attempt: u32, reason: Words) -> Move {
+        Move { from: state, to: state, at, attempt, reason: Some(reason) }
+    }
+
+    /// It only says something.
+    pub fn is_remark(&self) -> bool {
+        self.from == self.to
+    }
+
     pub fn from(&self) -> TaskState {
         self.from
     }
