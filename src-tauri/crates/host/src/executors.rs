@@ -5,7 +5,7 @@
 //! what runs there runs with the rights of this program's jobs.
 
 use std::io::ErrorKind;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,6 +16,7 @@ use campanile_gateway::{Caller, Door, Listener, Secure};
 use campanile_model::token::{Shown, Token};
 use campanile_model::{Code, Fault, Words};
 use campanile_store::Store;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::Host;
@@ -79,6 +80,50 @@ impl ExecutorPort {
     pub async fn run(self, host: Arc<Host>, shutdown: CancellationToken) {
         let door = Arc::new(HouseDoor { tokens: host.tokens().clone() });
         self.listener.run(host.switchboard().clone(), door, shutdown).await;
+    }
+}
+
+/// While this setting is `true`, executors on this machine may join the desktop app.
+const SETTING: &str = "executors";
+
+/// Where they then find it.
+const DESKTOP_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 4610);
+
+/// How often the setting is looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// Listens while the person at the desktop wants it.
+pub(crate) async fn listen_as_settings_say(host: Arc<Host>, shutdown: CancellationToken) {
+    let mut open: Option<CancellationToken> = None;
+    let mut refused = false;
+    loop {
+        match (host.store().setting(SETTING).await, &open) {
+            (Ok(Some(Value::Bool(true))), None) => match ExecutorPort::bind(DESKTOP_ADDRESS, None).await {
+                Ok(port) => {
+                    let closing = shutdown.child_token();
+                    tracing::info!(address = %port.address(), "executors on this machine may join");
+                    tokio::spawn(port.run(host.clone(), closing.clone()));
+                    (open, refused) = (Some(closing), false);
+                }
+                // Once is enough to be told of it.
+                Err(fault) if !refused => {
+                    tracing::warn!(%fault, "executors cannot join");
+                    refused = true;
+                }
+                Err(_) => {}
+            },
+            (Ok(Some(Value::Bool(true))), Some(_)) | (Ok(_), None) => {}
+            (Ok(_), Some(closing)) => {
+                closing.cancel();
+                open = None;
+            }
+            // Storage that does not answer now has not changed what is wanted.
+            (Err(_), _) => {}
+        }
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            () = tokio::time::sleep(LOOK_EVERY) => {}
+        }
     }
 }
 

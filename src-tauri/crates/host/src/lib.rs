@@ -181,6 +181,10 @@ impl Host {
         &self.person
     }
 
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
     pub(crate) fn switchboard(&self) -> &Arc<Switchboard> {
         &self.switchboard
     }
@@ -277,11 +281,20 @@ impl Host {
         let host = self.clone();
         let watching = tokio::spawn(async move { host.kept_zones.watch(&host.shelf, host.clock.as_ref()).await });
 
+        let host = self.clone();
+        let asked_of_desktop = shutdown.child_token();
+        let listening = tokio::spawn(async move {
+            if host.who == Who::Desktop {
+                executors::listen_as_settings_say(host, asked_of_desktop).await;
+            }
+        });
+
         shutdown.cancelled().await;
         // The executor first: what it still has to report needs the engine.
         if hosting.await.is_err() {
             tracing::error!("the embedded executor ended in a panic");
         }
+        listening.abort();
         answering.abort();
         watching.abort();
         feeding.abort();

@@ -104,6 +104,22 @@ export function SettingsView() {
                   ))}
                 </ul>
               </Section>
+              <Section title={w.joining.title}>
+                <div className="panel">
+                  <Row label={w.joining.label} hint={w.joining.hint}>
+                    <Segmented
+                      bare
+                      label={w.joining.label}
+                      value={node.settings.executors === true ? "on" : "off"}
+                      onChange={(next) => save.mutate({ key: "executors", value: next === "on" })}
+                      options={[
+                        { value: "off", label: w.joining.off },
+                        { value: "on", label: w.joining.on },
+                      ]}
+                    />
+                  </Row>
+                </div>
+              </Section>
               <Section title={w.about}>
                 <div className="panel p-4">
                   <Facts
