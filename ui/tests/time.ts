@@ -516,6 +516,186 @@ function logOf(now: number, input: { attempt?: number | null; from?: number | nu
   };
 }
 
+const off = (date: string, en: string, zh: string) => ({ date, kind: "off", name: { en, zh } });
+const work = (date: string, en: string, zh: string) => ({ date, kind: "work", name: { en, zh } });
+const stretch = (first: string, days: number, en: string, zh: string) =>
+  Array.from({ length: days }, (_, i) =>
+    off(new Date(Date.parse(`${first}T00:00:00Z`) + i * DAY).toISOString().slice(0, 10), en, zh),
+  );
+const HOLIDAYS = [
+  ...stretch("2026-01-01", 3, "New Year", "元旦"),
+  work("2026-01-04", "New Year", "元旦"),
+  work("2026-02-14", "Spring Festival", "春节"),
+  ...stretch("2026-02-15", 9, "Spring Festival", "春节"),
+  work("2026-02-28", "Spring Festival", "春节"),
+  ...stretch("2026-04-04", 3, "Qingming Festival", "清明节"),
+  ...stretch("2026-05-01", 5, "Labour Day", "劳动节"),
+  work("2026-05-09", "Labour Day", "劳动节"),
+  ...stretch("2026-06-19", 3, "Dragon Boat Festival", "端午节"),
+  work("2026-09-20", "National Day", "国庆节"),
+  ...stretch("2026-09-25", 3, "Mid-Autumn Festival", "中秋节"),
+  ...stretch("2026-10-01", 7, "National Day", "国庆节"),
+  work("2026-10-10", "National Day", "国庆节"),
+  work("2026-11-28", "Stocktaking", "年终盘点"),
+  off("2026-11-24", "Company day", "公司纪念日"),
+];
+
+function calendarRow(name: string, en: string, zh: string, more: Record<string, unknown>) {
+  return {
+    name,
+    title: { en, zh },
+    built_in: true,
+    carried: true,
+    base: null,
+    revision: 0,
+    saved_at: null,
+    saved_by: null,
+    week: [1, 2, 3, 4, 5],
+    uncovered: "weekly",
+    years: [],
+    data_ends: null,
+    ends_soon: false,
+    jobs: 0,
+    version: `${name}:1`,
+    can_edit: yes,
+    can_remove: no("It comes with the program", "它由程序自带"),
+    ...more,
+  };
+}
+
+const CALENDARS = [
+  calendarRow("cn", "China", "中国", {
+    years: Array.from({ length: 23 }, (_, i) => 2004 + i),
+    data_ends: "2026-12-31",
+    ends_soon: true,
+    jobs: 12,
+  }),
+  calendarRow("shop", "The shop", "门店", {
+    built_in: false,
+    carried: false,
+    base: "cn",
+    revision: 3,
+    jobs: 2,
+    can_remove: yes,
+  }),
+  calendarRow("weekdays", "Monday to Friday", "周一至周五", {}),
+];
+
+function workCalendar(input: { calendar: string; year?: number | null }) {
+  const year = input.year ?? 2026;
+  const row = CALENDARS.find((each) => each.name === input.calendar) ?? CALENDARS[0];
+  const days = [];
+  for (let at = Date.UTC(year, 0, 1); at < Date.UTC(year + 1, 0, 1); at += DAY) {
+    const date = new Date(at).toISOString().slice(0, 10);
+    const weekday = ((new Date(at).getUTCDay() + 6) % 7) + 1;
+    const mark = HOLIDAYS.find((each) => each.date === date);
+    days.push({
+      date,
+      weekday,
+      works: mark ? mark.kind === "work" : weekday < 6,
+      why: mark?.name ?? { en: "by the week", zh: "按每周规律" },
+      mark: mark
+        ? {
+            kind: mark.kind,
+            name: mark.name,
+            calendar: date.startsWith("2026-11") ? "shop" : "cn",
+            layer: date.startsWith("2026-11") ? "company" : "country",
+          }
+        : null,
+    });
+  }
+  return {
+    row,
+    document: {
+      apiVersion: "campanile/v1",
+      name: row?.name,
+      base: row?.base ?? undefined,
+      layers: [{ name: "company", days: HOLIDAYS.filter((each) => each.date.startsWith("2026-11")) }],
+      revision: row?.revision,
+    },
+    year: { year, covered: year <= 2026, working_days: days.filter((day) => day.works).length, days },
+    jobs: ["nightly-report", "workday-reminder"],
+  };
+}
+
+function timesChange(now: number) {
+  return [
+    {
+      job: "job-3",
+      name: "workday-reminder",
+      changes: [
+        { planned: moment(now + 3 * DAY), before: moment(now + 3 * DAY), after: moment(now + 4 * DAY) },
+        { planned: moment(now + 33 * DAY), before: moment(now + 33 * DAY), after: null },
+      ],
+      more: 3,
+    },
+  ];
+}
+
+function away(now: number) {
+  const row = (job: number, name: string, n: Record<string, number>, en: string, zh: string) => ({
+    job: `job-${job}`,
+    name,
+    missed: 0,
+    folded: 0,
+    asked: 0,
+    skipped: 0,
+    ...n,
+    from: moment(now - 500 * MIN),
+    to: moment(now - 20 * MIN),
+    omissions: [
+      {
+        job: `job-${job}`,
+        name,
+        from: moment(now - 500 * MIN),
+        to: moment(now - 20 * MIN),
+        count: 1,
+        reason: "misfire",
+        missed: true,
+        words: { en, zh },
+      },
+    ],
+    can_run: yes,
+  });
+  const question = (id: string, job: number, name: string, count: number) => ({
+    id,
+    job: `job-${job}`,
+    name,
+    from: moment(now - 480 * MIN),
+    to: moment(now - (count === 1 ? 480 : 60) * MIN),
+    count,
+    asked_at: moment(now - 20 * MIN),
+    until: moment(now + 1_420 * MIN),
+    words: { en: "The machine was asleep; one run would stand for all of them", zh: "机器休眠；一次运行可代表全部" },
+    can_answer: yes,
+  });
+  return {
+    since: moment(now - 600 * MIN),
+    missed: 4,
+    folded: 96,
+    skipped: 3,
+    rows: [
+      row(
+        2,
+        "sync-orders",
+        { folded: 96 },
+        "The machine was asleep; folded into the run at 09:10",
+        "机器休眠；已合并到 09:10 的运行",
+      ),
+      row(
+        0,
+        "nightly-report",
+        { missed: 1 },
+        "Missed by 7 h 10 min; its policy is to skip",
+        "错过 7 小时 10 分；策略为跳过",
+      ),
+      row(7, "clean-temp", { skipped: 3 }, "The job was paused", "任务已暂停"),
+    ],
+    questions: [question("q-1", 6, "monthly-invoice", 1), question("q-2", 13, "price-feed", 3)],
+    complete: true,
+  };
+}
+
 /** Lets the script answer what the calendar and the runs ask. */
 export function withTime(script: Script): Script {
   Object.assign(script.answers, {
@@ -536,6 +716,47 @@ export function withTime(script: Script): Script {
         },
       ],
     }),
+    list_calendars: () => ({ rows: CALENDARS }),
+    get_calendar: workCalendar,
+    calendar_effect: (input: { calendar: unknown }) => ({
+      calendar: input.calendar,
+      new: false,
+      faults: [],
+      read: 0,
+      passed_over: 0,
+      days: [],
+      more_days: 0,
+      jobs: timesChange(script.now),
+      more_jobs: 0,
+    }),
+    read_calendar_file: () => ({
+      calendar: null,
+      new: false,
+      faults: [],
+      read: 2,
+      passed_over: 0,
+      days: [
+        {
+          date: "2027-01-01",
+          workedBefore: true,
+          workedAfter: false,
+          whyBefore: { en: "", zh: "" },
+          whyAfter: { en: "New Year", zh: "元旦" },
+        },
+        {
+          date: "2027-01-02",
+          workedBefore: false,
+          workedAfter: true,
+          whyBefore: { en: "", zh: "" },
+          whyAfter: { en: "New Year, made up for", zh: "元旦调休" },
+        },
+      ],
+      more_days: 0,
+      jobs: timesChange(script.now),
+      more_jobs: 0,
+    }),
+    away: () => away(script.now),
+    answer_questions: () => ({ jobs: [], instances: ["in-1"], changed: 1, version: null }),
     reschedule: (input: { job: string; planned: number; to_local?: string }) => reschedule(input),
     save_job: () => ({ jobs: ["job-0"], instances: [], changed: 1, version: 3 }),
     restore_version: () => ({ jobs: ["job-0"], instances: [], changed: 1, version: 4 }),
@@ -614,6 +835,29 @@ export const TIME_SHOTS = [
       await page.getByTestId("reschedule-words").waitFor();
       await page.keyboard.press("Enter");
       await page.getByTestId("reschedule-dialog").waitFor({ state: "detached" });
+    },
+  },
+  { name: "working-days", path: "/settings/calendars/shop" },
+  { name: "working-days-uncovered", path: "/settings/calendars/shop?year=2027" },
+  {
+    name: "working-day-changed",
+    path: "/settings/calendars/shop",
+    act: async (page: Page) => {
+      await page.locator('[data-date="2026-12-24"]').click();
+      await page.getByLabel(/^(Name of the day|日期名称)/).fill("Christmas Eve");
+      await page.keyboard.press("Enter");
+      await page.getByTestId("calendar-effect").getByText("workday-reminder").waitFor();
+      await page.locator('[data-date="2026-12-25"]').click();
+      await page.getByTestId("day-popover").waitFor();
+    },
+  },
+  {
+    name: "working-days-import",
+    path: "/settings/calendars/shop",
+    act: async (page: Page) => {
+      await page.getByRole("button", { name: /^(Import|导入)$/ }).click();
+      await page.getByLabel(/^(Or paste|或把)/).fill("2027-01-01,off,New Year");
+      await page.getByTestId("import-difference").waitFor();
     },
   },
   {

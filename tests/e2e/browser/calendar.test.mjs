@@ -30,7 +30,9 @@ async function toNextWeek(page, node) {
 async function due(node, date) {
   const { days, jobs, entries } = await node.ask("calendar", { date, days: 1 });
   assert.equal(days[0].date, date);
-  return entries.filter((entry) => jobs[entry.job].name === "morning-report").map((entry) => entry.due.text.slice(11, 16));
+  return entries
+    .filter((entry) => jobs[entry.job].name === "morning-report")
+    .map((entry) => entry.due.text.slice(11, 16));
 }
 
 story(

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { eventually } from "../harness/eventually.mjs";
-import { story } from "../harness/stories.mjs";
 import { toast } from "../harness/hands.mjs";
+import { story } from "../harness/stories.mjs";
 
 const CRONTAB = readFileSync(new URL("forty-lines.crontab", import.meta.url), "utf8");
 const LINES = CRONTAB.split("\n");

@@ -32,34 +32,40 @@ async function due(node, date) {
     .map((entry) => entry.due.text.slice(11, 16));
 }
 
-story("a quartz job is built: six fields are asked about, the fault is marked, the words are live", async ({ page, node }) => {
-  await toView(page, "Jobs");
-  await page.keyboard.press("n");
-  await page.getByRole("heading", { level: 1, name: "New job" }).waitFor();
-  await page.getByLabel("Name", { exact: false }).first().fill("last-friday");
-  await choose(page, "Cron");
-  const expression = page.getByLabel("Cron expression");
-  await expression.fill("0 30 9 * * 6");
-  await page.getByRole("group", { name: "Six fields can be read in two ways. Which is meant?" }).waitFor();
-  await expression.fill("0 30 9 ? * 6L");
-  await page.getByRole("button", { name: /Read as Quartz/ }).click();
-  await page.getByText(/last Friday/i).first().waitFor();
-  await expression.fill("0 30 25 ? * 6L");
-  await eventually("the hour is marked as wrong", async () =>
-    (await page.locator("li code span.text-bad").allTextContents()).includes("25"),
-  );
-  await expression.fill("0 30 9 ? * 6L");
-  await page.getByRole("textbox", { name: "Command" }).fill("true");
-  await page.keyboard.press("Control+s");
-  await toast(page, "last-friday saved").waitFor();
-  const { spec, preview } = await node.ask("get_job", { job: "last-friday" });
-  assert.deepEqual([spec.schedule.dialect, spec.schedule.expression], ["quartz", "0 30 9 ? * 6L"]);
-  for (const run of preview.runs.slice(0, 3)) {
-    const day = new Date(`${run.due.text.slice(0, 10)}T00:00:00Z`);
-    assert.equal(day.getUTCDay(), 5, run.due.text);
-    assert.notEqual(new Date(day.getTime() + 7 * 86_400_000).getUTCMonth(), day.getUTCMonth(), run.due.text);
-  }
-});
+story(
+  "a quartz job is built: six fields are asked about, the fault is marked, the words are live",
+  async ({ page, node }) => {
+    await toView(page, "Jobs");
+    await page.keyboard.press("n");
+    await page.getByRole("heading", { level: 1, name: "New job" }).waitFor();
+    await page.getByLabel("Name", { exact: false }).first().fill("last-friday");
+    await choose(page, "Cron");
+    const expression = page.getByLabel("Cron expression");
+    await expression.fill("0 30 9 * * 6");
+    await page.getByRole("group", { name: "Six fields can be read in two ways. Which is meant?" }).waitFor();
+    await expression.fill("0 30 9 ? * 6L");
+    await page.getByRole("button", { name: /Read as Quartz/ }).click();
+    await page
+      .getByText(/last Friday/i)
+      .first()
+      .waitFor();
+    await expression.fill("0 30 25 ? * 6L");
+    await eventually("the hour is marked as wrong", async () =>
+      (await page.locator("li code span.text-bad").allTextContents()).includes("25"),
+    );
+    await expression.fill("0 30 9 ? * 6L");
+    await page.getByRole("textbox", { name: "Command" }).fill("true");
+    await page.keyboard.press("Control+s");
+    await toast(page, "last-friday saved").waitFor();
+    const { spec, preview } = await node.ask("get_job", { job: "last-friday" });
+    assert.deepEqual([spec.schedule.dialect, spec.schedule.expression], ["quartz", "0 30 9 ? * 6L"]);
+    for (const run of preview.runs.slice(0, 3)) {
+      const day = new Date(`${run.due.text.slice(0, 10)}T00:00:00Z`);
+      assert.equal(day.getUTCDay(), 5, run.due.text);
+      assert.notEqual(new Date(day.getTime() + 7 * 86_400_000).getUTCMonth(), day.getUTCMonth(), run.due.text);
+    }
+  },
+);
 
 story(
   "a single run is left out in the form, beside its time, and is there again when that is taken back",
@@ -72,7 +78,10 @@ story(
     await runs.locator("li").first().hover();
     await runs.getByRole("button", { name: "Change this run" }).first().click();
     await page.getByRole("menuitem", { name: "Leave this run out" }).click();
-    await eventually("the list begins with the next", async () => (await runs.locator("li").first().textContent()) !== first);
+    await eventually(
+      "the list begins with the next",
+      async () => (await runs.locator("li").first().textContent()) !== first,
+    );
     await page.keyboard.press("Control+s");
     await toast(page, "morning-report saved").waitFor();
     const { spec } = await node.ask("get_job", { job: "morning-report" });

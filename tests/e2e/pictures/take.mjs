@@ -2,8 +2,8 @@
 // from them the ones that the README shows, into docs/images/.
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { eventually } from "../harness/eventually.mjs";
 import { closeChrome, openConsole } from "../harness/console.mjs";
+import { eventually } from "../harness/eventually.mjs";
 import { drag } from "../harness/hands.mjs";
 import { serve } from "../harness/programs.mjs";
 import { furnish } from "./workplace.mjs";
@@ -37,6 +37,10 @@ const VIEWS = [
   ["calendar-next-week", full, "/calendar", (page) => page.getByTestId("calendar-next").click(), [LARGE]],
   ["calendar-day", full, "/calendar?mode=day"],
   ["calendar-agenda", full, "/calendar?mode=agenda"],
+  ["calendar-month", full, "/calendar?mode=month", null, [SMALLEST, LARGE]],
+  ["calendar-menu", full, "/calendar", openMenu],
+  ["working-days", full, "/settings/calendars/cn", null, [SMALLEST, LARGE]],
+  ["working-day", full, "/settings/calendars/cn", openDay],
   ["calendar-firing", full, "/calendar", openFiring],
   ["reschedule", full, "/calendar", moveFiring, [SMALLEST]],
   ["jobs", full, "/jobs", null, [SMALLEST, LARGE]],
@@ -66,6 +70,17 @@ async function openFiring(page) {
   await page.getByTestId("calendar-next").click();
   await page.getByTestId("calendar-entry").first().click();
   await page.getByTestId("entry-popover").waitFor();
+}
+
+async function openMenu(page) {
+  await page.getByTestId("calendar-next").click();
+  await page.locator("[data-testid=calendar-entry][data-movable=true]").first().click({ button: "right" });
+  await page.getByRole("menu").waitFor();
+}
+
+async function openDay(page) {
+  await page.locator("[data-testid=year-grid] [data-date]").nth(200).click();
+  await page.getByTestId("day-popover").waitFor();
 }
 
 async function moveFiring(page) {

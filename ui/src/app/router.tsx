@@ -7,7 +7,7 @@ import { editJobRoute, jobRoute, jobsRoute, newJobRoute } from "@/views/jobs/rou
 import { pulseRoute } from "@/views/pulse/route";
 import { runRoute } from "@/views/run/route";
 import { runsRoute } from "@/views/runs/route";
-import { settingsRoute } from "@/views/settings/route";
+import { settingsRoute, calendarRoute as workingDaysRoute } from "@/views/settings/route";
 import { rootRoute } from "./root";
 
 const routeTree = rootRoute.addChildren([
@@ -21,6 +21,7 @@ const routeTree = rootRoute.addChildren([
   runRoute,
   alarmsRoute,
   settingsRoute,
+  workingDaysRoute,
 ]);
 
 export const router = createRouter({ routeTree, history: createHashHistory(), defaultPreload: false });

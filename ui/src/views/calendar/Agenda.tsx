@@ -6,6 +6,7 @@ import { cx } from "@/lib/cx";
 import { useSaid, useWords } from "@/lib/words";
 import { useEntryTitle } from "./Chip";
 import { clock } from "./civil";
+import { DayMarks } from "./DayMarks";
 import { Mark } from "./EntryPopover";
 import { keyOf } from "./moving";
 import type { Opened } from "./WeekGrid";
@@ -53,6 +54,7 @@ export function Agenda({ week, onOpen, onMenu }: AgendaProps) {
               {w.longWeekday(day.weekday)}
               <span className="font-normal text-ink-2">{w.dayOf(day.date)}</span>
               {day.today && <span className="rounded-full bg-accent px-2 text-2xs text-on-accent">{w.today}</span>}
+              <DayMarks day={day} />
               {day.clock_change && (
                 <span className="truncate font-normal text-warn text-xs">{said(day.clock_change)}</span>
               )}

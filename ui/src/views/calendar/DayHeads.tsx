@@ -6,6 +6,7 @@ import type { CalendarView } from "@/api/calendar";
 import { cx } from "@/lib/cx";
 import { figure, useSaid, useWords } from "@/lib/words";
 import { clock, parts } from "./civil";
+import { DayMarks } from "./DayMarks";
 import { stripes } from "./layout";
 import { GUTTER, type Opened } from "./WeekGrid";
 import { calendarWords } from "./words";
@@ -76,6 +77,7 @@ export function DayHeads({ week, from, count, onDay, onOpen }: DayHeadsProps) {
                   {parts(day.date).day}
                 </span>
               </button>
+              <DayMarks day={day} brief={count > 1} />
               {day.clock_change && (
                 <span
                   data-testid="calendar-clock-change"

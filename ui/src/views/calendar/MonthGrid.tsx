@@ -9,6 +9,7 @@ import { cx } from "@/lib/cx";
 import { figure, useSaid, useWords } from "@/lib/words";
 import { useEntryTitle } from "./Chip";
 import { clock, parts } from "./civil";
+import { DayMarks } from "./DayMarks";
 import { lines } from "./month";
 import { keyOf, type Moving, useMove } from "./moving";
 import type { Opened } from "./WeekGrid";
@@ -226,6 +227,7 @@ function Square({ day, index, entries, bands, most, ghost, onOpen, onMenu, onPre
         >
           {parts(day.date).day}
         </button>
+        <DayMarks day={day} brief />
         {day.clock_change && (
           <span title={said(day.clock_change)} className="text-warn">
             <ClockAlert size={13} />

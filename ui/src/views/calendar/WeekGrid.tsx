@@ -11,6 +11,7 @@ import { useSaid, useWords } from "@/lib/words";
 import { CHIP_PX, Chip, FoldChip } from "./Chip";
 import { clock } from "./civil";
 import { DayHeads } from "./DayHeads";
+import { DayGround } from "./DayMarks";
 import { Ghosts, Refused } from "./Ghosts";
 import { LoadStrip } from "./LoadStrip";
 import { type Direction, type Folded, layoutDay, neighbour, shifted, toMinute, toY } from "./layout";
@@ -477,6 +478,7 @@ export function WeekGrid(props: WeekGridProps) {
                 )}
                 style={{ left: `${(i / count) * 100}%`, width: `${100 / count}%` }}
               >
+                <DayGround date={day.date} />
                 {gone > 0 && (
                   <div
                     aria-hidden="true"

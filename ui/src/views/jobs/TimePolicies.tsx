@@ -2,6 +2,7 @@
 // which this version holds, missed times, runs that overlap, and the window over which runs are spread.
 import { useWords } from "@/lib/words";
 import { NumberField, Segmented, Select } from "@/primitives";
+import { Calendars } from "./Calendars";
 import { Exceptions } from "./Exceptions";
 import { optionsOf, type PartProps, WallField } from "./fields";
 import { timeWords } from "./timeWords";
@@ -12,6 +13,7 @@ export function TimePolicies(props: PartProps) {
   const byTime = draft.kind !== "manual" && draft.kind !== "after";
   return (
     <div className="flex flex-col gap-1">
+      {byTime && <Calendars {...props} />}
       {byTime && <Exceptions {...props} />}
       <div className="grid grid-cols-2 gap-x-4 gap-y-1">
         <div className="min-w-0">

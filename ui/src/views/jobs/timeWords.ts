@@ -85,14 +85,14 @@ export const timeWords = words(
     policies: "When it cannot be so",
     workdays: "Working days",
     calendar: "Calendar",
-    noCalendar: "none: every day counts",
+    noCalendar: "the workspace's",
     calendarHint: "Calendars are edited in Settings",
     onNonWorkday: "On a day off",
     onNonWorkdays: {
-      run: "run",
-      skip: "skip",
-      nextWorkday: "next working day",
-      previousWorkday: "working day before",
+      run: "run all the same",
+      skip: "skip the run",
+      nextWorkday: "move to the next working day",
+      previousWorkday: "move to the working day before",
     },
     exceptions: {
       title: "Single runs",
@@ -201,7 +201,7 @@ export const timeWords = words(
     policies: "无法如期时",
     workdays: "工作日",
     calendar: "日历",
-    noCalendar: "不使用：每天都算",
+    noCalendar: "工作区的日历",
     calendarHint: "日历在“设置”中编辑",
     onNonWorkday: "遇非工作日",
     onNonWorkdays: {

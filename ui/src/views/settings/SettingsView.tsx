@@ -9,6 +9,7 @@ import { Answer, View } from "@/components";
 import { adopt, type Theme, useAppearance } from "@/lib/appearance";
 import { type Lang, useSaid, useWords } from "@/lib/words";
 import { Facts, Section, Segmented, SkeletonRows } from "@/primitives";
+import { CalendarList } from "./CalendarList";
 import { Connections } from "./Connections";
 import { settingsWords } from "./words";
 import { ZoneData } from "./ZoneData";
@@ -77,6 +78,7 @@ export function SettingsView() {
             </Row>
           </div>
         </Section>
+        <CalendarList />
         <ZoneData />
         <Connections />
         <Answer of={bootstrap} skeleton={<SkeletonRows rows={5} />}>
