@@ -493,6 +493,8 @@ async fn newer_zone_data_comes_in_without_a_restart_and_tells_which_times_it_cha
     let done = node.ask("import_zones", json!({"folder": elsewhere.path()})).await;
     assert_eq!(done["jobs"][0]["after"][0]["text"], after.as_str());
     assert_eq!(offset(&node.host).await, "+08:00", "it plans by the new data at once");
+    let planned = done["jobs"][0]["after"][0]["ms"].as_i64().expect("an instant");
+    node.until_answer("list_jobs", json!({"text": "in-berlin"}), |page| page["rows"][0]["next"]["ms"] == planned).await;
     let refused = node.refused("import_zones", json!({"folder": elsewhere.path()})).await;
     assert!(refused.is(Code::ZoneDataOlder), "{refused}");
 
