@@ -90,7 +90,7 @@ func (n *scriptedNode) serve(server grpc.ServerStream) error {
 	return nil
 }
 
-const testLease = 400
+const testLease = 1500
 
 // joined waits for a stream and welcomes it.
 func (n *scriptedNode) joined(still ...*v1.StillYours) *stream {

@@ -13,7 +13,7 @@ import campanile
 from campanile.executor.v1 import executor_pb2 as v1
 
 PATIENCE = 20
-LEASE_MS = 400
+LEASE_MS = 1500
 
 
 def ref(task: str) -> v1.AttemptRef:

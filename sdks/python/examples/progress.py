@@ -1,7 +1,7 @@
 """Says how far it is, and ends when it is asked to.
 
 campanile serve --executors 127.0.0.1:4610
-python examples/copy_rows.py 127.0.0.1:4610
+python examples/progress.py 127.0.0.1:4610
 """
 
 import sys
@@ -26,4 +26,4 @@ def copy_rows(task):
     return {"copied": rows}
 
 
-campanile.Executor("examples", name="copy-python", nodes=sys.argv[1:], processors=[copy_rows]).run()
+campanile.Executor("examples", name="progress-python", nodes=sys.argv[1:], processors=[copy_rows]).run()

@@ -1,7 +1,7 @@
 """Imports what is cut into shards: each executor gets some of the items, and says of each how it went.
 
 campanile serve --executors 127.0.0.1:4610
-python examples/import_customers.py 127.0.0.1:4610
+python examples/sharding.py 127.0.0.1:4610
 """
 
 import sys
@@ -33,4 +33,4 @@ class Customers(campanile.ShardingProcessor):
         return {"failed shards": sum(end.code != 301 for end in ends)}
 
 
-campanile.Executor("examples", name="import-python", nodes=sys.argv[1:], processors=[Customers()]).run()
+campanile.Executor("examples", name="sharding-python", nodes=sys.argv[1:], processors=[Customers()]).run()

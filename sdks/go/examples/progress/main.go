@@ -1,7 +1,7 @@
 // Says how far it is, and ends when it is asked to.
 //
 //	campanile serve --executors 127.0.0.1:4610
-//	go run ./examples/copy 127.0.0.1:4610
+//	go run ./examples/progress 127.0.0.1:4610
 package main
 
 import (
@@ -35,7 +35,7 @@ func copyRows(ctx context.Context, task *campanile.Task) (any, error) {
 }
 
 func main() {
-	executor := campanile.Executor{Group: "examples", Name: "copy-go", Nodes: os.Args[1:]}
+	executor := campanile.Executor{Group: "examples", Name: "progress-go", Nodes: os.Args[1:]}
 	executor.Host(campanile.Info{
 		Name:  "copy",
 		Title: campanile.Words{En: "Copy rows", Zh: "复制行"},

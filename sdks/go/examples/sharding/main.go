@@ -1,7 +1,7 @@
 // Imports what is cut into shards: each executor gets some of the items, and says of each how it went.
 //
 //	campanile serve --executors 127.0.0.1:4610
-//	go run ./examples/import 127.0.0.1:4610
+//	go run ./examples/sharding 127.0.0.1:4610
 package main
 
 import (
@@ -64,7 +64,7 @@ func (customers) PostProcess(_ context.Context, _ *campanile.Task, ends campanil
 }
 
 func main() {
-	executor := campanile.Executor{Group: "examples", Name: "import-go", Nodes: os.Args[1:]}
+	executor := campanile.Executor{Group: "examples", Name: "sharding-go", Nodes: os.Args[1:]}
 	executor.Host(campanile.Info{Name: "import"}, customers{})
 	if err := executor.RunUntilSignal(); err != nil {
 		log.Fatal(err)
