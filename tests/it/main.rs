@@ -6,6 +6,7 @@
 
 mod alarms;
 mod bad_input;
+mod calendars;
 mod chaos;
 mod codes;
 mod crontab;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use campanile_engine::effect::{JobEffect, TimeChange, effect, uses_calendar};
+use campanile_engine::effect::{JobEffect, TimeChange, calendar_of, effect};
 use campanile_model::calendar::{
     Calendar, Date, DayKind, FileKind, FileRead, Layer, MarkedDay, Standing, Uncovered, WorkingDays, built_in,
     calendar_of_file, check, difference, read_file, write_file,
@@ -12,7 +12,6 @@ use campanile_model::calendar::{
 use campanile_model::job::Job;
 use campanile_model::job_check::schedule_fault;
 use campanile_model::request::{Ask, Role};
-use campanile_model::schedule::Schedule;
 use campanile_model::{Almanac, Code, Fault, Words};
 
 use crate::moments::Told;
@@ -268,21 +267,6 @@ impl Api {
         (draft.jobs, draft.more_jobs) = job_changes(effect(self.store(), almanac, &after, self.now()).await?, &told);
         Ok(draft)
     }
-}
-
-/// The calendar that a job's times depend on.
-fn calendar_of(job: &Job, almanac: &Almanac) -> Option<String> {
-    if !uses_calendar(job) {
-        return None;
-    }
-    let zone = match &job.spec.schedule {
-        Schedule::Repeat(_) | Schedule::Cron(_) => {
-            job.spec.schedule.time_zone().and_then(|zone| almanac.zone(zone).ok())
-        }
-        _ => None,
-    };
-    let workspace = || almanac.workspace_calendar(zone.as_ref()).ok().map(|days| days.name().to_owned());
-    job.spec.calendar.clone().or_else(workspace)
 }
 
 fn found<'a>(almanac: &'a Almanac, name: &str) -> Result<(&'a Calendar, &'a WorkingDays), Fault> {

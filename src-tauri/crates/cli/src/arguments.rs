@@ -55,6 +55,8 @@ pub enum Verb {
     Ledger,
     /// Show which zone data times are planned by, or take in newer data.
     Zones(ZonesArguments),
+    /// Working-day calendars: list, show, import, export.
+    Calendar(CalendarArguments),
     /// Make jobs of what another scheduler has.
     Import(Import),
     /// Stop a run.
@@ -250,6 +252,60 @@ pub struct ImportZones {
 }
 
 #[derive(Debug, Args)]
+pub struct CalendarArguments {
+    #[command(subcommand)]
+    pub verb: CalendarVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CalendarVerb {
+    /// List calendars.
+    List,
+    /// Show the days of a year that depart from the week.
+    Show(ShowCalendar),
+    /// Read an .ics or CSV file into a calendar.
+    Import(ImportCalendarArguments),
+    /// Write a calendar as .ics or CSV.
+    Export(ExportCalendarArguments),
+}
+
+#[derive(Debug, Args)]
+pub struct ShowCalendar {
+    /// A calendar's name, such as cn.
+    pub name: String,
+    /// The year; this one where absent.
+    #[arg(long)]
+    pub year: Option<u16>,
+}
+
+#[derive(Debug, Args)]
+pub struct ImportCalendarArguments {
+    /// An .ics or CSV file; - reads the standard input.
+    pub file: PathBuf,
+    /// The calendar; one that is not there is made.
+    #[arg(long)]
+    pub name: String,
+    /// The layer whose days of the same years are replaced.
+    #[arg(long, default_value = "country")]
+    pub layer: String,
+    /// Only say what would change.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportCalendarArguments {
+    /// A calendar's name, such as cn.
+    pub name: String,
+    /// CSV instead of .ics.
+    #[arg(long)]
+    pub csv: bool,
+    /// Only this year.
+    #[arg(long)]
+    pub year: Option<u16>,
+}
+
+#[derive(Debug, Args)]
 pub struct Import {
     #[command(subcommand)]
     pub from: ImportFrom,
@@ -377,6 +433,15 @@ const COMMANDS: &[(&str, &str, &str)] = &[
         "此后按更新的时区数据计划；无需重启。",
         "pip install --target /tmp/tz tzdata && campanile zones import /tmp/tz --dry-run",
     ),
+    ("calendar", "工作日历：列出、查看、导入、导出。", "campanile calendar list"),
+    ("calendar list", "列出日历。", "campanile calendar list"),
+    ("calendar show", "查看一年中与每周规律不同的日期。", "campanile calendar show cn --year 2026"),
+    (
+        "calendar import",
+        "将 .ics 或 CSV 文件读入日历。",
+        "campanile calendar import holidays.ics --name acme --dry-run",
+    ),
+    ("calendar export", "将日历写成 .ics 或 CSV。", "campanile calendar export cn --csv --year 2026"),
     ("import", "从其他调度器导入任务。", "crontab -l | campanile import crontab -"),
     ("crontab", "将 crontab 的每一行转换为任务。", "crontab -l | campanile import crontab - --dry-run"),
     ("cancel", "停止一次运行。", "campanile cancel 019aa5b2-7c1e-7d3a-9b6f-0c2e4a68f013"),
@@ -429,6 +494,13 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("apply.file", "YAML 或 JSON；- 表示标准输入。"),
     ("crontab.file", "crontab 文件；- 表示标准输入。其时间按 --zone 解释。"),
     ("dry_run", "只说明会发生什么，不做任何更改。"),
+    ("name", "日历名称，例如 cn。"),
+    ("import.file", ".ics 或 CSV 文件；- 表示标准输入。"),
+    ("import.name", "日历；不存在时新建。"),
+    ("layer", "同年日期将被替换的层。"),
+    ("year", "年份；默认为今年。"),
+    ("export.year", "仅此年份。"),
+    ("csv", "写成 CSV 而不是 .ics。"),
     ("folder", "包含 tzdata.zi 的已编译时区目录：/usr/share/zoneinfo，或 Python 包 tzdata 的目录。"),
     ("export.jobs", "任务名称；默认为全部。"),
     ("jobs", "任务名称。"),

@@ -68,6 +68,8 @@ pub async fn preview(session: &Session, preview: Preview) -> Result<Answer, Faul
             "effectiveFrom": job.spec.effective_from,
             "effectiveUntil": job.spec.effective_until,
             "spreadSeconds": job.spec.spread_seconds,
+            "calendar": job.spec.calendar,
+            "onNonWorkday": job.spec.on_non_workday,
         },
         "from": time(preview.from.as_deref())?,
         "count": preview.count,

@@ -6,6 +6,7 @@
 
 mod alarms;
 mod arguments;
+mod calendars;
 mod jobs;
 mod runs;
 mod said;
@@ -86,6 +87,7 @@ async fn carry_out(line: Line, lang: Lang) -> Result<Answer, Fault> {
         Verb::Import(import) => match import.from {
             ImportFrom::Crontab(crontab) => jobs::import_crontab(&session, crontab).await,
         },
+        Verb::Calendar(of) => calendars::carry_out(&session, of.verb).await,
         Verb::Zones(of) => match of.verb {
             None => zones::show(&session).await,
             Some(ZonesVerb::Import(import)) => zones::import(&session, import).await,

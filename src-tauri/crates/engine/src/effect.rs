@@ -42,6 +42,21 @@ pub fn uses_calendar(job: &Job) -> bool {
     by_workdays || job.spec.on_non_workday != OnNonWorkday::Run
 }
 
+/// The calendar that a job's times depend on.
+pub fn calendar_of(job: &Job, almanac: &Almanac) -> Option<String> {
+    if !uses_calendar(job) {
+        return None;
+    }
+    let zone = match &job.spec.schedule {
+        Schedule::Repeat(_) | Schedule::Cron(_) => {
+            job.spec.schedule.time_zone().and_then(|zone| almanac.zone(zone).ok())
+        }
+        _ => None,
+    };
+    let workspace = || almanac.workspace_calendar(zone.as_ref()).ok().map(|days| days.name().to_owned());
+    job.spec.calendar.clone().or_else(workspace)
+}
+
 /// Jobs whose future times are others by `after` than by `before`.
 pub async fn effect(
     store: &(impl JobStore + ?Sized),

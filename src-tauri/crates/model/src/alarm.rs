@@ -45,10 +45,12 @@ pub enum AlarmRule {
     FiringMissed,
     SystemFailure,
     Storage,
+    /// The data of a calendar in use ends soon.
+    CalendarEnds,
 }
 
 impl AlarmRule {
-    pub const ALL: [AlarmRule; 9] = [
+    pub const ALL: [AlarmRule; 10] = [
         AlarmRule::LaneDepth,
         AlarmRule::ReadyTimeout,
         AlarmRule::PushTimeout,
@@ -58,6 +60,7 @@ impl AlarmRule {
         AlarmRule::FiringMissed,
         AlarmRule::SystemFailure,
         AlarmRule::Storage,
+        AlarmRule::CalendarEnds,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -71,6 +74,7 @@ impl AlarmRule {
             AlarmRule::FiringMissed => "firingMissed",
             AlarmRule::SystemFailure => "systemFailure",
             AlarmRule::Storage => "storage",
+            AlarmRule::CalendarEnds => "calendarEnds",
         }
     }
 

@@ -6,7 +6,7 @@
 
 pub mod rules;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,15 +17,22 @@ use campanile_model::task::IncidentKind;
 use campanile_model::{JobId, Lane, Timestamp};
 use campanile_store::{Lead, Taken};
 
+use crate::effect::calendar_of;
 use crate::events::Topic;
 use crate::officer::{Officer, Pass, PassError};
 use crate::shared::Shared;
+use crate::shelf::almanac_changes;
 
 /// Incidents read at once.
 const BATCH: usize = 500;
 
 /// Between two looks at the lanes.
 const LANES_EVERY: Duration = Duration::from_secs(30);
+
+/// Between two looks at the calendars, whose data ends with a year.
+const CALENDARS_EVERY: Duration = Duration::from_secs(3600);
+
+const JOBS_AT_ONCE: usize = 200;
 
 /// A task that has been in Immediate for so long since it came there is starved.
 const STARVED_AFTER: Duration = Duration::from_secs(30);
@@ -37,6 +44,8 @@ pub struct Alerter {
     shared: Arc<Shared>,
     lead: Lead,
     lanes_at: Option<Timestamp>,
+    /// When, and how often the almanac had been changed by then.
+    calendars_at: Option<(Timestamp, u64)>,
 }
 
 /// Alarms on their way to being written, by what makes two sightings one alarm.
@@ -45,7 +54,7 @@ struct Desk(HashMap<(AlarmRule, String), Alarm>);
 
 impl Alerter {
     pub fn new(shared: Arc<Shared>, lead: Lead) -> Alerter {
-        Alerter { shared, lead, lanes_at: None }
+        Alerter { shared, lead, lanes_at: None, calendars_at: None }
     }
 
     /// The incidents since the last pass, as alarms.
@@ -97,6 +106,36 @@ impl Alerter {
             match rules::lane_sighting(depth, now) {
                 Some(sighting) => changed.push(self.sight(&mut desk, sighting, now)),
                 None => changed.extend(desk.end((AlarmRule::LaneDepth, rules::lane_subject(depth.lane)), now)),
+            }
+        }
+        self.write(&desk, changed, None, now).await
+    }
+
+    /// Calendars that jobs depend on and whose data ends soon.
+    async fn look_at_calendars(&mut self, now: Timestamp) -> Result<(), PassError> {
+        let store = self.shared.store.as_ref();
+        let almanac = self.shared.shelf.renew(store).await?;
+        let mut used = BTreeSet::new();
+        let mut last = None;
+        loop {
+            let jobs = store.jobs_after(last, JOBS_AT_ONCE).await?;
+            used.extend(jobs.iter().filter_map(|job| calendar_of(job, &almanac)));
+            match jobs.last() {
+                Some(job) if jobs.len() == JOBS_AT_ONCE => last = Some(job.id),
+                _ => break,
+            }
+        }
+        let wanted = almanac.calendar_names().map(|name| (AlarmRule::CalendarEnds, rules::calendar_subject(name)));
+        let mut desk = self.latest(wanted.collect()).await?;
+        let mut changed = Vec::new();
+        for (document, days) in almanac.calendars() {
+            let sighting = used.contains(&document.name).then(|| rules::calendar_sighting(days, now)).flatten();
+            match sighting {
+                Some(sighting) => changed.push(self.sight(&mut desk, sighting, now)),
+                None => {
+                    let subject = rules::calendar_subject(&document.name);
+                    changed.extend(desk.end((AlarmRule::CalendarEnds, subject), now));
+                }
             }
         }
         self.write(&desk, changed, None, now).await
@@ -171,6 +210,13 @@ impl Officer for Alerter {
         if !looked {
             self.look_at_lanes(now).await?;
             self.lanes_at = Some(now);
+        }
+        let changes = almanac_changes(self.shared.store.as_ref()).await?;
+        let looked =
+            self.calendars_at.is_some_and(|(at, seen)| seen == changes && at <= now && now.since(at) < CALENDARS_EVERY);
+        if !looked {
+            self.look_at_calendars(now).await?;
+            self.calendars_at = Some((now, changes));
         }
         Ok(Pass { did, again: did == BATCH, next: None })
     }

@@ -1,6 +1,7 @@
 //! Which incident is an alarm, and how bad. Pure.
 
 use campanile_model::alarm::{Alarm, AlarmRule, Severity, Sighting};
+use campanile_model::calendar::WorkingDays;
 use campanile_model::task::{Incident, IncidentKind};
 use campanile_model::{Lane, Timestamp, Words};
 use campanile_store::LaneDepth;
@@ -108,6 +109,37 @@ pub fn lane_sighting(depth: &LaneDepth, now: Timestamp) -> Option<Sighting> {
         ),
         at: now,
     })
+}
+
+/// So long before the data of a calendar ends.
+const CALENDAR_ENDS_DAYS: i64 = 30;
+
+const A_DAY_MS: i64 = 86_400_000;
+
+/// A calendar whose data ends soon, or has ended.
+pub fn calendar_sighting(days: &WorkingDays, now: Timestamp) -> Option<Sighting> {
+    let ends = days.data_ends_from(now)?;
+    let left = ends.day() - now.millis().div_euclid(A_DAY_MS);
+    if left >= CALENDAR_ENDS_DAYS {
+        return None;
+    }
+    let label = days.label();
+    let message = match left < 0 {
+        true => Words::new(
+            format!("calendar {} has no data for this year", label.en),
+            format!("日历“{}”没有今年的数据", label.zh),
+        ),
+        false => Words::new(
+            format!("the data of calendar {} ends on {ends}", label.en),
+            format!("日历“{}”的数据到 {ends} 为止", label.zh),
+        ),
+    };
+    let (rule, severity, subject) = (AlarmRule::CalendarEnds, Severity::Warning, calendar_subject(days.name()));
+    Some(Sighting { rule, severity, subject, job: None, message, at: now })
+}
+
+pub fn calendar_subject(calendar: &str) -> String {
+    format!("calendar:{calendar}")
 }
 
 pub fn lane_subject(lane: Lane) -> String {
