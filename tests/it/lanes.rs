@@ -366,3 +366,29 @@ async fn a_task_that_is_given_back_again_and_again_comes_ever_more_seldom() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_person_picks_the_executor_of_a_run() {
+    story(async |world| {
+        world.executor("two");
+        world.advance(12).await;
+        let job = world.saves("picked", json!({})).await;
+        let run = |executor: &str, parameters| Ask::RunJobs {
+            jobs: vec![job],
+            parameters,
+            beside: true,
+            repeats: None,
+            executor: Some(executor.to_owned()),
+        };
+        for _ in 0..3 {
+            world.asks(run("two", None)).await.unwrap();
+        }
+        assert_eq!((world.executor("two").pushed.len(), world.one().pushed.len()), (3, 0));
+        let refused = world.asks(run("three", None)).await.unwrap_err();
+        assert!(refused.is(Code::ExecutorNotFound), "{refused}");
+        let parameters = serde_json::Map::from_iter([("command".to_owned(), json!("{{plannedd}}"))]);
+        let refused = world.asks(run("two", Some(parameters))).await.unwrap_err();
+        assert_eq!(refused.field.as_deref(), Some("parameters.command"));
+    })
+    .await;
+}

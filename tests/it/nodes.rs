@@ -81,7 +81,7 @@ async fn what_someone_asks_at_a_console_that_does_not_lead_is_carried_out_by_the
     story(async |world| {
         let job = world.saves("work", json!({})).await;
         world.program_starts("second").await;
-        let run = Ask::RunJobs { jobs: vec![job], parameters: None, beside: false, repeats: None };
+        let run = Ask::RunJobs { jobs: vec![job], parameters: None, beside: false, repeats: None, executor: None };
         let asked_at = world.now();
         world.asks_at("second", Role::Admin, run).await.expect("it is carried out");
         assert!(world.now().since(asked_at).as_millis() <= 1000, "within a second");
@@ -98,7 +98,7 @@ async fn with_nobody_leading_a_command_has_its_request_carried_out_and_starts_no
         let command = world.command("command").await;
         world.program_stops("first").await;
         world.time_is(5);
-        let run = Ask::RunJobs { jobs: vec![job], parameters: None, beside: false, repeats: None };
+        let run = Ask::RunJobs { jobs: vec![job], parameters: None, beside: false, repeats: None, executor: None };
         let answer = command.carries_out_alone(run).await;
         assert!(matches!(answer, Some(Answer::Done(_))), "{answer:?}");
         world.time_is(15);
@@ -122,7 +122,7 @@ async fn with_somebody_leading_a_command_leaves_it_to_them() {
     story(async |world| {
         let job = world.saves("work", json!({})).await;
         let command = world.command("command").await;
-        let run = Ask::RunJobs { jobs: vec![job], parameters: None, beside: false, repeats: None };
+        let run = Ask::RunJobs { jobs: vec![job], parameters: None, beside: false, repeats: None, executor: None };
         assert_eq!(command.carries_out_alone(run).await, None);
         world.advance(1).await;
         assert_eq!(world.states(job).await, [InstanceState::Succeeded]);

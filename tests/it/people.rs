@@ -173,7 +173,10 @@ async fn what_is_asked_wrongly_is_refused_by_its_code_and_changes_nothing() {
             (Ask::SaveJobs { jobs: vec![good, bad] }, Code::JobInvalid),
             (Ask::PauseJobs { jobs: vec![nobody] }, Code::JobNotFound),
             (Ask::RemoveJobs { jobs: vec![nobody] }, Code::JobNotFound),
-            (Ask::RunJobs { jobs: vec![nobody], parameters: None, beside: false, repeats: None }, Code::JobNotFound),
+            (
+                Ask::RunJobs { jobs: vec![nobody], parameters: None, beside: false, repeats: None, executor: None },
+                Code::JobNotFound,
+            ),
             (Ask::CancelInstance { instance: nothing }, Code::InstanceNotFound),
             (Ask::RetryInstance { instance: nothing }, Code::InstanceNotFound),
             (hold(" "), Code::HoldNeedsReason),
@@ -196,7 +199,7 @@ async fn what_is_asked_wrongly_is_refused_by_its_code_and_changes_nothing() {
 async fn each_role_may_do_its_own_and_no_more() {
     story(async |world| {
         let id = world.saves("there", json!({})).await;
-        let run = || Ask::RunJobs { jobs: vec![id], parameters: None, beside: true, repeats: None };
+        let run = || Ask::RunJobs { jobs: vec![id], parameters: None, beside: true, repeats: None, executor: None };
         let remove = || Ask::RemoveJobs { jobs: vec![id] };
         let set = || Ask::Set { key: "theme".to_owned(), value: json!("dark") };
         let table = [

@@ -648,7 +648,13 @@ impl World {
             if found.is_empty() { None } else { Some(luck.one_of(&found)) }
         };
         let ask = match luck.index(12) {
-            0..=2 => Ask::RunJobs { jobs: vec![job], parameters: None, beside: luck.chance(300), repeats: None },
+            0..=2 => Ask::RunJobs {
+                jobs: vec![job],
+                parameters: None,
+                beside: luck.chance(300),
+                repeats: None,
+                executor: None,
+            },
             3 | 4 => Ask::CancelInstance { instance: in_state(luck, |state| !state.is_final())? },
             5 => Ask::RetryInstance {
                 instance: in_state(luck, |state| matches!(state, InstanceState::Failed | InstanceState::Cancelled))?,

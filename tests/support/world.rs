@@ -461,7 +461,8 @@ impl World {
     pub async fn runs_with(&mut self, id: JobId, parameters: Option<Value>, beside: bool) -> Result<InstanceId, Fault> {
         let parameters: Option<Map<String, Value>> =
             parameters.map(|parameters| parameters.as_object().expect("an object").clone());
-        let done = self.asks(Ask::RunJobs { jobs: vec![id], parameters, beside, repeats: None }).await?;
+        let done =
+            self.asks(Ask::RunJobs { jobs: vec![id], parameters, beside, repeats: None, executor: None }).await?;
         Ok(done.instances[0])
     }
 

@@ -840,7 +840,11 @@ export type RunJobsInput = { jobs: Array<string>, parameters?: Record<string, un
 /**
  * Does not wait for instances that are still there.
  */
-beside?: boolean, };
+beside?: boolean,
+/**
+ * The only executor that may run it, by its name in the job's group.
+ */
+executor?: string | null, };
 
 export type SaveJobInput = { spec: unknown, job?: string | null, seen_version?: number | null, };
 

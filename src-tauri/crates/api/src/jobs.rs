@@ -219,7 +219,8 @@ impl Api {
 
     pub(crate) async fn run_jobs(&self, run: RunJobsInput, cx: &CallContext) -> Result<DoneView, Fault> {
         let jobs = self.job_ids(&run.jobs).await?;
-        let ask = Ask::RunJobs { jobs, parameters: run.parameters, beside: run.beside, repeats: None };
+        let RunJobsInput { parameters, beside, executor, .. } = run;
+        let ask = Ask::RunJobs { jobs, parameters, beside, repeats: None, executor };
         self.ask(cx, ask).await.map(DoneView::from)
     }
 

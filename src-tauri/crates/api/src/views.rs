@@ -359,6 +359,9 @@ pub struct RunJobsInput {
     #[serde(default)]
     #[ts(as = "Option<bool>", optional)]
     pub beside: bool,
+    /// The only executor that may run it, by its name in the job's group.
+    #[serde(default)]
+    pub executor: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]

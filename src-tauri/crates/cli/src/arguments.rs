@@ -167,6 +167,9 @@ pub struct Run {
     /// Do not wait for earlier runs of the job.
     #[arg(long)]
     pub beside: bool,
+    /// Lets this executor of the job's group run it, and no other.
+    #[arg(long, value_name = "NAME")]
+    pub executor: Option<String>,
     /// Wait for the end; fails where a run does.
     #[arg(long)]
     pub wait: bool,
@@ -509,6 +512,7 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("paused", "仅显示已暂停的任务。"),
     ("param", "仅用于本次运行的参数：名称=值；值可为 JSON。"),
     ("beside", "不等待该任务之前的运行。"),
+    ("executor", "只由任务所属组中的该执行器运行。"),
     ("wait", "等待结束；若有运行失败则以失败退出。"),
     ("job", "仅显示该任务的记录。"),
     ("runs.state", "仅显示该状态：waiting、running、succeeded、failed、cancelled、superseded。"),

@@ -27,7 +27,7 @@ pub async fn run(session: &Session, run: Run) -> Result<Answer, Fault> {
         }
     }
     let parameters = parameters(session, &run).await?;
-    let input = json!({"jobs": run.jobs, "parameters": parameters, "beside": run.beside});
+    let input = json!({"jobs": run.jobs, "parameters": parameters, "beside": run.beside, "executor": run.executor});
     let done: DoneView = session.ask("run_jobs", input).await?;
     if !run.wait {
         match session.is_for_programs() {

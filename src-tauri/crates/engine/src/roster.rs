@@ -292,6 +292,15 @@ impl Roster {
         .flatten()
     }
 
+    /// Whoever is there has been seen by now: this node leads, and has for a while.
+    pub fn knows_all(&self, now: Timestamp) -> bool {
+        self.state().since.is_some_and(|since| now.since(since) >= RETURN_GRACE)
+    }
+
+    pub fn has(&self, group: &str, name: &str) -> bool {
+        self.state().seats.contains_key(&(group.to_owned(), name.to_owned()))
+    }
+
     /// Executors that take work, by name; some have no room just now.
     pub fn offers(&self, now: Timestamp) -> Vec<Offer> {
         let mut state = self.state();

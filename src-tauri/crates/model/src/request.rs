@@ -58,6 +58,9 @@ pub enum Ask {
         parameters: Option<Map<String, Value>>,
         beside: bool,
         repeats: Option<InstanceId>,
+        /// The only executor that may run it, by its name in the job's group.
+        #[serde(default)]
+        executor: Option<String>,
     },
     /// A program's own request for one run. Asked again with the same key it is the same run, whatever else it says.
     RunByKey {

@@ -9,7 +9,7 @@ use campanile_model::job::{Job, Overlap};
 use campanile_model::limits::{LIMITS, Limits};
 use campanile_model::request::{Answer, Ask, AuditEntry, Done, Hold, Request, SaveJob};
 use campanile_model::task::{StopCause, TaskState};
-use campanile_model::{AlarmId, Almanac, Code, Fault, InstanceId, JobId, Timestamp, job_check};
+use campanile_model::{AlarmId, Almanac, Code, Fault, InstanceId, JobId, Timestamp, job_check, template};
 use campanile_store::{CarriedOut, Change, StoreError};
 use serde_json::{Map, Value, json};
 
@@ -65,8 +65,8 @@ pub async fn carry(shared: &Shared, request: &Request, now: Timestamp) -> Result
         Ask::RemoveJobs { jobs } => draft.remove_jobs(jobs).await?,
         Ask::PauseJobs { jobs } => draft.pause_jobs(jobs, true).await?,
         Ask::ResumeJobs { jobs } => draft.pause_jobs(jobs, false).await?,
-        Ask::RunJobs { jobs, parameters, beside, repeats } => {
-            draft.run_jobs(jobs, parameters.as_ref(), *beside, *repeats).await?;
+        Ask::RunJobs { jobs, parameters, beside, repeats, executor } => {
+            draft.run_jobs(jobs, parameters.as_ref(), *beside, *repeats, executor.as_deref()).await?;
         }
         Ask::RunByKey { job, key, parameters, beside } => {
             draft.run_by_key(*job, key, parameters.as_ref(), *beside).await?;
@@ -81,6 +81,15 @@ pub async fn carry(shared: &Shared, request: &Request, now: Timestamp) -> Result
         Ask::RemoveCalendar { calendar, seen_revision } => draft.remove_calendar(calendar, *seen_revision).await?,
     }
     Ok(CarriedOut { request: request.id, changes: draft.changes, answer: Answer::Done(draft.done), audit: draft.audit })
+}
+
+/// How a person, or a program, wants a job to run.
+#[derive(Clone, Copy)]
+struct Wish<'a> {
+    parameters: Option<&'a Map<String, Value>>,
+    beside: bool,
+    repeats: Option<InstanceId>,
+    executor: Option<&'a str>,
 }
 
 impl Draft<'_> {
@@ -203,11 +212,13 @@ impl Draft<'_> {
         parameters: Option<&Map<String, Value>>,
         beside: bool,
         repeats: Option<InstanceId>,
+        executor: Option<&str>,
     ) -> Result<()> {
         // The key is the request's: carried out twice it runs once.
         let key = self.request.id.to_string();
         for id in jobs {
-            self.run(*id, Origin::Manual, key.clone(), parameters, beside, repeats).await?;
+            let wish = Wish { parameters, beside, repeats, executor };
+            self.run(*id, Origin::Manual, key.clone(), wish).await?;
         }
         Ok(())
     }
@@ -225,19 +236,24 @@ impl Draft<'_> {
             self.done.instances.push(instance);
             return Ok(());
         }
-        self.run(job, Origin::Api, key.to_owned(), parameters, beside, None).await
+        let wish = Wish { parameters, beside, repeats: None, executor: None };
+        self.run(job, Origin::Api, key.to_owned(), wish).await
     }
 
-    async fn run(
-        &mut self,
-        id: JobId,
-        origin: Origin,
-        key: String,
-        parameters: Option<&Map<String, Value>>,
-        beside: bool,
-        repeats: Option<InstanceId>,
-    ) -> Result<()> {
+    async fn run(&mut self, id: JobId, origin: Origin, key: String, wish: Wish<'_>) -> Result<()> {
+        let Wish { parameters, beside, repeats, executor } = wish;
         let job = self.job(id).await?;
+        if let Some(wrong) = parameters.and_then(|own| template::check(own).into_iter().next()) {
+            let field = format!("parameters.{}", wrong.path);
+            let fault = Code::JobInvalid.fault().with("field", &field).with_words("reason", &wrong.words);
+            return Err(fault.at(field).into());
+        }
+        if let Some(executor) = executor
+            && self.shared.roster.knows_all(self.now)
+            && !self.shared.roster.has(&job.spec.executor_group, executor)
+        {
+            return Err(Code::ExecutorNotFound.fault().with("executor", executor).at("executor").into());
+        }
         let waiting = self.shared.store.unfinished(&[id]).await?;
         let beside = beside || job.spec.overlap == Overlap::Allow;
         // One runs, one waits: a further one would be skipped, and the person is told so.
@@ -275,7 +291,7 @@ impl Draft<'_> {
             parameters: merged,
             repeats,
             asked_by: Some(self.request.who.name.clone()),
-            executor: None,
+            executor: executor.map(str::to_owned),
             assigned_at: None,
             started_at: None,
             finished_at: None,
