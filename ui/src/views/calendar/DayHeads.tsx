@@ -90,7 +90,11 @@ export function DayHeads({ week, from, count, onDay, onOpen }: DayHeadsProps) {
               )}
               {total > 0 && (
                 <span
-                  className="ml-auto min-w-0 truncate text-2xs text-ink-3"
+                  className={cx(
+                    "ml-auto min-w-0 truncate text-2xs text-ink-3",
+                    // Beside the name of the day there is no room for it.
+                    count > 1 && "peer-data-[kind]/mark:hidden",
+                  )}
                   title={day.unlisted > 0 ? `${w.firings(total)}\n${w.unlisted(day.unlisted)}` : w.firings(total)}
                 >
                   {brief(total)}

@@ -187,7 +187,7 @@ function Stretch({ move, from, count, hourPx, insets }: StretchProps) {
       <div
         data-testid="calendar-stretch"
         data-minutes={minutes}
-        className="absolute rounded-sm border-(--job-edge) border-l-3 bg-(--job-soft-hover)/70 px-1 text-(--job-ink) text-2xs ring-1 ring-(--job-edge) ring-inset"
+        className="absolute rounded-sm border-(--job-edge) border-l-3 bg-(--job-soft-hover) px-1 text-(--job-ink) text-2xs ring-1 ring-(--job-edge) ring-inset"
         style={{
           left: `calc(${((entry.day - from) / count) * 100}% + ${inset}px)`,
           width: `calc(${100 / count}% - ${inset + 16}px)`,

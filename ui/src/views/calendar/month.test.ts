@@ -40,3 +40,7 @@ test("with few firings more of what is frequent is shown", () => {
 test("where there is room for one line, it says how many there are", () => {
   expect(lines(["a", "b"], [band(5)], 1)).toEqual({ entries: [], bands: [], hidden: 7 });
 });
+
+test("of firings and what is frequent the only line is a firing's", () => {
+  expect(lines(["a", "b"], [band(288)], 2)).toEqual({ entries: ["a"], bands: [], hidden: 1 + 288 });
+});

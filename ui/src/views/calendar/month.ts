@@ -33,8 +33,11 @@ export function lines<E, B extends { count: number }>(
   const rest = (from: readonly B[]) => from.reduce((sum, band) => sum + band.count, 0);
   if (entries.length + bands.length <= most) return { bands: [...bands], entries: [...entries], hidden: 0 };
   const room = Math.max(0, most - 1);
-  // Bands are the same each day, so they keep one line at most while there are firings to show.
-  const forBands = Math.min(bands.length, entries.length >= room ? Math.min(1, room) : room - entries.length);
+  // Bands are the same each day, so they keep one line at most while there are firings to show, and none where there is but one.
+  const forBands = Math.max(
+    0,
+    Math.min(bands.length, entries.length >= room ? Math.min(1, room - 1) : room - entries.length),
+  );
   const own = entries.slice(0, Math.max(0, room - forBands));
   return {
     bands: bands.slice(0, forBands),
