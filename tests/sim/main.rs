@@ -81,6 +81,8 @@ const REACHED: &[&str] = &[
     "unknown put_alarms",
     "removeJobs done",
     "retryInstance done",
+    "drainExecutor done",
+    "resumeExecutor done",
     "runJobs refused",
     "saveJobs refused",
 ];

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use campanile_model::alarm::{Alarm, AlarmRule, AlarmState};
+use campanile_model::executor::{Drain, ExecutorEntry};
 use campanile_model::instance::{Instance, InstanceMove, InstanceState, Omission, Origin};
 use campanile_model::job::{Job, JobVersion};
 use campanile_model::ledger::LedgerSpan;
@@ -21,10 +22,10 @@ use campanile_model::schedule::Schedule;
 use campanile_model::task::{ExecutorRef, Incident, Need, Step, StoredTask, Task, TaskState};
 use campanile_model::{AlarmId, InstanceId, JobId, Lane, RequestId, TaskId, Timestamp};
 use campanile_store::{
-    AlarmStore, Assignment, Bound, CarriedOut, Change, Claimed, HistoryEntry, IncidentMark, InstanceStore, JobStore,
-    LaneDepth, Launch, Launched, Lead, LeaseRow, LeaseStore, LedgerExtract, MadeInstance, OMISSIONS_OUTLIVE, Purge,
-    Purged, RequestStore, Result, Room, Scope, SettingStore, Settlement, StoreError, Taken, TaskStore, UpkeepStore,
-    Wanted, scopes_of,
+    AlarmStore, Assignment, Bound, CarriedOut, Change, Claimed, ExecutorStore, HistoryEntry, IncidentMark,
+    InstanceStore, JobStore, LaneDepth, Launch, Launched, Lead, LeaseRow, LeaseStore, LedgerExtract, MadeInstance,
+    OMISSIONS_OUTLIVE, Purge, Purged, RequestStore, Result, Room, Scope, SettingStore, Settlement, StoreError, Taken,
+    TaskStore, UpkeepStore, Wanted, scopes_of,
 };
 use serde_json::Value;
 
@@ -113,6 +114,8 @@ pub struct Stored {
     pub overfull: Vec<String>,
     /// How often a limit was just reached, by its kind.
     pub full: BTreeMap<&'static str, u64>,
+    /// By group and name.
+    pub executors: BTreeMap<(String, String), (ExecutorEntry, Option<Drain>)>,
     last_order: u64,
     last_incident: i64,
 }
@@ -517,6 +520,15 @@ impl Stored {
             Change::Set { key, value } => {
                 self.settings.insert(key.clone(), value.clone());
                 true
+            }
+            Change::DrainExecutor { group, name, drain } => {
+                match self.executors.get_mut(&(group.clone(), name.clone())) {
+                    Some((_, drained)) => {
+                        drained.clone_from(drain);
+                        true
+                    }
+                    None => false,
+                }
             }
         };
         if done { Taken::Done } else { Taken::Lost }
@@ -1040,6 +1052,25 @@ impl TaskStore for MemoryStore {
             Lane::ALL.into_iter().map(depth).collect()
         })
         .await
+    }
+}
+
+#[async_trait]
+impl ExecutorStore for MemoryStore {
+    async fn put_executors(&self, lead: &Lead, seen: &[ExecutorEntry], forget_before: Timestamp) -> Result<()> {
+        self.lead("put_executors", lead, |stored| {
+            for entry in seen {
+                let name = (entry.executor.group.clone(), entry.executor.name.clone());
+                let drain = stored.executors.remove(&name).and_then(|(_, drain)| drain);
+                stored.executors.insert(name, (entry.clone(), drain));
+            }
+            stored.executors.retain(|_, (entry, _)| entry.gone_at.is_none_or(|gone| gone >= forget_before));
+        })
+        .await
+    }
+
+    async fn executors(&self) -> Result<Vec<(ExecutorEntry, Option<Drain>)>> {
+        self.read("executors", |stored| stored.executors.values().cloned().collect()).await
     }
 }
 

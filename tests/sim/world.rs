@@ -647,7 +647,7 @@ impl World {
                 .collect();
             if found.is_empty() { None } else { Some(luck.one_of(&found)) }
         };
-        let ask = match luck.index(12) {
+        let ask = match luck.index(13) {
             0..=2 => Ask::RunJobs {
                 jobs: vec![job],
                 parameters: None,
@@ -673,6 +673,18 @@ impl World {
             },
             9 => Ask::Release,
             10 if luck.chance(150) => Ask::RemoveJobs { jobs: vec![job] },
+            12 => {
+                let known: Vec<_> = stored.executors.iter().map(|(name, (_, drain))| (name, drain.is_some())).collect();
+                if known.is_empty() {
+                    return None;
+                }
+                let ((group, name), drained) = luck.one_of(&known);
+                let (group, name) = (group.clone(), name.clone());
+                match drained {
+                    true => Ask::ResumeExecutor { group, name },
+                    false => Ask::DrainExecutor { group, name, reason: "a new disk".to_owned() },
+                }
+            }
             _ => {
                 let row = &stored.jobs[&job].job;
                 let spec = draw_job(luck, &row.spec.name, self.hands.now());
@@ -685,6 +697,13 @@ impl World {
     /// Lifts the hold and pauses every job, however often it takes.
     async fn stop_everything(self: Arc<World>) {
         self.ask(Ask::Release).await;
+        let drained: Vec<_> = {
+            let stored = self.store.stored();
+            stored.executors.iter().filter(|(_, (_, drain))| drain.is_some()).map(|(name, _)| name.clone()).collect()
+        };
+        for (group, name) in drained {
+            self.ask(Ask::ResumeExecutor { group, name }).await;
+        }
         while !self.all_jobs_are_paused() {
             let jobs = self.store.stored().jobs.iter().filter(|(_, row)| !row.removed).map(|(id, _)| *id).collect();
             self.ask(Ask::PauseJobs { jobs }).await;

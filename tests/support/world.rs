@@ -36,8 +36,8 @@ use crate::stillness::{CountedBells, Ear, Pulse};
 /// Monday.
 pub const BEGINNING: &str = "2026-03-02T00:00:00Z";
 
-/// A node that leads has seven officers at rest, and one who renews the lease.
-const ASLEEP_WHILE_LEADING: usize = 8;
+/// A node that leads has eight officers at rest, and one who renews the lease.
+const ASLEEP_WHILE_LEADING: usize = 9;
 
 /// Turns that everyone gets before a world without motion is said to be still.
 const TURNS: u32 = 12;

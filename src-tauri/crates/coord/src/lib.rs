@@ -34,10 +34,12 @@ pub enum Bell {
     Answers,
     /// Old rows may go.
     Sweeper,
+    /// An executor has come or gone, or is to be left alone.
+    Registrar,
 }
 
 impl Bell {
-    pub const ALL: [Bell; 8] = [
+    pub const ALL: [Bell; 9] = [
         Bell::Launcher,
         Bell::Assigner,
         Bell::Dispatcher,
@@ -46,6 +48,7 @@ impl Bell {
         Bell::Clerk,
         Bell::Answers,
         Bell::Sweeper,
+        Bell::Registrar,
     ];
 }
 

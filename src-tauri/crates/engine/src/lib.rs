@@ -23,6 +23,7 @@ mod node;
 pub mod officer;
 pub mod progress;
 pub mod questions;
+pub mod registrar;
 mod rest;
 pub mod roster;
 mod shared;

@@ -23,6 +23,7 @@ use crate::launcher::Launcher;
 use crate::monitor::Monitor;
 use crate::officer::{Officer, PassError, patrol};
 use crate::progress::{Progress, turn_away};
+use crate::registrar::Registrar;
 use crate::roster::ExecutorView;
 use crate::shared::Shared;
 use crate::sweeper::Sweeper;
@@ -158,14 +159,23 @@ impl Node {
         let mut assigner = Assigner::new(shared.clone(), lead.clone());
         let mut dispatcher = Dispatcher::new(shared.clone(), lead.clone());
         let mut monitor = Monitor::new(shared.clone(), lead.clone());
+        let mut registrar = Registrar::new(shared.clone(), lead.clone());
         let mut alerter = Alerter::new(shared.clone(), lead.clone());
         let mut sweeper = Sweeper::new(shared.clone(), lead.clone());
         let mut clerk = Clerk::new(shared.clone(), lead.clone());
         let mut progress = Progress::new(shared.clone(), lead.clone());
 
         let trouble = |error: Option<&StoreError>| shared.note_trouble(error);
-        let officers: Vec<&mut dyn Officer> =
-            vec![&mut clerk, &mut launcher, &mut assigner, &mut monitor, &mut dispatcher, &mut alerter, &mut sweeper];
+        let officers: Vec<&mut dyn Officer> = vec![
+            &mut registrar,
+            &mut clerk,
+            &mut launcher,
+            &mut assigner,
+            &mut monitor,
+            &mut dispatcher,
+            &mut alerter,
+            &mut sweeper,
+        ];
         let mut duties: Vec<_> = officers
             .into_iter()
             .map(|officer| patrol(officer, shared.clock.as_ref(), shared.coord.as_ref(), &trouble).boxed())

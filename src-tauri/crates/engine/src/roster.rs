@@ -2,10 +2,12 @@
 //!
 //! A cache: what they hold is in the store, and what they are they say again when they come back.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use campanile_model::executor::{ExecutorEntry, HostedProcessor, MachineReading, RATE_OVER_MS};
+use campanile_model::secret::to_hex;
 use campanile_model::task::{ExecutorRef, Move, Need, Step, TaskState};
 use campanile_model::{Code, Fault, Lane, TaskId, Timestamp};
 
@@ -38,7 +40,21 @@ struct Seat {
     /// How long it has had a free slot, all in all, and since when it has had one this time.
     idle_millis: i64,
     idle_since: Option<Timestamp>,
+    tally: Tally,
 }
+
+/// What of an executor's life is only for people to see.
+#[derive(Clone, Debug)]
+struct Tally {
+    since: Timestamp,
+    /// Reports that came too late, twice or out of place.
+    disregarded: u64,
+    /// Tasks that ended and how long they ran, by tens of seconds, the latest last.
+    ended: VecDeque<(i64, u32, u64)>,
+}
+
+/// Ended tasks are counted by so long.
+const TALLY_MS: i64 = 10_000;
 
 #[derive(Clone, Copy, Debug)]
 struct InHand {
@@ -126,6 +142,8 @@ struct State {
     lost: VecDeque<AttemptRef>,
     /// What somebody has asked for, and when a live executor last offered it, or it was asked for first.
     wanted: HashMap<Need, Timestamp>,
+    /// Those that people want left alone; none: it is not known yet, and nobody is offered.
+    drained: Option<BTreeSet<(String, String)>>,
 }
 
 /// Beyond so many the answers to what is asked for less and less are found anew.
@@ -163,6 +181,7 @@ impl Roster {
         let mut in_hand = HashMap::new();
         let mut machine = None;
         let (mut readings, mut rest, mut rate) = (Readings::default(), Rest::default(), WorkRate::default());
+        let mut tally = Tally { since: now, disregarded: 0, ended: VecDeque::new() };
         if let Some(seat) = state.seats.get(&name) {
             let same_life = seat.registration.executor.boot == registration.executor.boot;
             let live = now.since(seat.heard_at) < EXECUTOR_LEASE;
@@ -174,6 +193,7 @@ impl Roster {
                 in_hand = seat.in_hand.clone();
                 machine = seat.machine;
                 (readings, rest, rate) = (seat.readings.clone(), seat.rest.clone(), seat.rate.clone());
+                tally = seat.tally.clone();
             }
         }
         let mut seat = Seat {
@@ -188,6 +208,7 @@ impl Roster {
             in_hand,
             idle_millis: 0,
             idle_since: None,
+            tally,
         };
         // What was told while nobody listened starts its time anew.
         for in_hand in seat.in_hand.values_mut() {
@@ -327,7 +348,13 @@ impl Roster {
                 refused: seat.rest.refused(now),
             })
         };
-        state.seats.values().filter(|seat| seat.takes(now)).filter_map(offer).collect()
+        let Some(drained) = &state.drained else { return Vec::new() };
+        let left_alone = |seat: &Seat| {
+            let executor = &seat.registration.executor;
+            drained.iter().any(|(group, name)| *group == executor.group && *name == executor.name)
+        };
+        let taking = state.seats.values().filter(|seat| seat.takes(now) && !left_alone(seat));
+        taking.filter_map(offer).collect()
     }
 
     /// A node that has just begun does not know yet who is there.
@@ -408,15 +435,54 @@ impl Roster {
         self.state().lost.contains(&attempt)
     }
 
+    /// Exactly these are to be left alone; hands back who has a session.
+    pub fn drain_only(&self, drained: BTreeSet<(String, String)>) -> BTreeMap<(String, String), SessionId> {
+        let mut state = self.state();
+        state.drained = Some(drained);
+        state.seats.iter().filter_map(|(name, seat)| Some((name.clone(), seat.session?))).collect()
+    }
+
+    /// A report of it changed nothing.
+    pub fn disregards(&self, session: SessionId) {
+        self.with_session(session, |seat| seat.tally.disregarded += 1);
+    }
+
+    /// A task of it has ended.
+    pub fn ended(&self, executor: &ExecutorRef, took_ms: u64, now: Timestamp) {
+        self.with_executor(executor, |seat| {
+            let place = now.millis().div_euclid(TALLY_MS);
+            match seat.tally.ended.back_mut() {
+                Some((at, count, took)) if *at == place => {
+                    *count = count.saturating_add(1);
+                    *took = took.saturating_add(took_ms);
+                }
+                _ => seat.tally.ended.push_back((place, 1, took_ms)),
+            }
+            let oldest = place - RATE_OVER_MS / TALLY_MS;
+            while seat.tally.ended.front().is_some_and(|(at, _, _)| *at < oldest) {
+                seat.tally.ended.pop_front();
+            }
+        });
+    }
+
+    /// Each as it is written down for people. One whose lease has passed is none of them.
+    pub fn entries(&self, node: &str, now: Timestamp) -> Vec<ExecutorEntry> {
+        let state = self.state();
+        let drained = |name: &(String, String)| state.drained.as_ref().is_some_and(|drained| drained.contains(name));
+        let live = state.seats.iter().filter(|(_, seat)| now.since(seat.heard_at) < EXECUTOR_LEASE);
+        live.map(|(name, seat)| seat.entry(node, drained(name), now)).collect()
+    }
+
     pub fn sessions(&self) -> Vec<SessionId> {
         self.state().seats.values().filter_map(|seat| seat.session).collect()
     }
 
     pub fn views(&self) -> Vec<ExecutorView> {
-        self.state()
-            .seats
-            .values()
-            .map(|seat| ExecutorView {
+        let state = self.state();
+        let drained = |name: &(String, String)| state.drained.as_ref().is_some_and(|drained| drained.contains(name));
+        let seats = state.seats.iter();
+        seats
+            .map(|(name, seat)| ExecutorView {
                 executor: seat.registration.executor.clone(),
                 processors: seat.registration.processors.clone(),
                 labels: seat.registration.labels.clone(),
@@ -427,7 +493,7 @@ impl Roster {
                 in_hand: u32::try_from(seat.in_hand.len()).unwrap_or(u32::MAX),
                 running: seat.running(),
                 heard_at: seat.heard_at,
-                draining: seat.draining,
+                draining: seat.draining || drained(name),
                 connected: seat.session.is_some(),
                 strain: seat.readings.strain(self.thresholds(seat)),
                 rests_until: seat.rest.until().filter(|until| *until > seat.heard_at),
@@ -458,6 +524,45 @@ impl Roster {
 }
 
 impl Seat {
+    fn entry(&self, node: &str, drained: bool, now: Timestamp) -> ExecutorEntry {
+        let registration = &self.registration;
+        let processors = registration.processors.iter();
+        let oldest = (now.millis() - RATE_OVER_MS).div_euclid(TALLY_MS);
+        let of_late = self.tally.ended.iter().filter(|(at, _, _)| *at >= oldest);
+        let (ended, ended_took_ms) = of_late.fold((0_u32, 0_u64), |(ended, took), (_, count, ms)| {
+            (ended.saturating_add(*count), took.saturating_add(*ms))
+        });
+        ExecutorEntry {
+            executor: registration.executor.clone(),
+            node: node.to_owned(),
+            embedded: registration.embedded,
+            processors: processors
+                .map(|offer| HostedProcessor { name: offer.name.clone(), title: offer.title.clone() })
+                .collect(),
+            labels: registration.labels.clone(),
+            capacity: registration.capacity,
+            queue: registration.queue,
+            in_hand: u32::try_from(self.in_hand.len()).unwrap_or(u32::MAX),
+            running: self.running(),
+            version: registration.sdk_version.clone(),
+            public_key: registration.public_key.map(|key| to_hex(&key)).unwrap_or_default(),
+            machine: self.machine.map(|(machine, _)| MachineReading {
+                cpu_percent: machine.cpu_percent,
+                memory_percent: machine.memory_percent,
+                disk_queue: machine.disk_queue,
+                cores: machine.cores,
+            }),
+            connected: self.session.is_some(),
+            draining: self.draining || drained,
+            since: self.tally.since,
+            heard_at: self.heard_at,
+            gone_at: None,
+            disregarded: self.tally.disregarded,
+            ended,
+            ended_took_ms,
+        }
+    }
+
     fn takes(&self, now: Timestamp) -> bool {
         self.session.is_some() && !self.draining && now.since(self.heard_at) < EXECUTOR_LEASE
     }

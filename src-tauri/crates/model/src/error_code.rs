@@ -231,6 +231,13 @@ codes! {
     SecretUnavailable = "k_sc_ec_300037",
         "the password of connection {connection} is out of reach: {reason}", "无法存取连接 {connection} 的密码：{reason}",
         "Unlock the system keychain, or type the password again.", "请解锁系统密钥串，或重新输入密码。";
+    // What the SDK says of secrets, in its own words.
+    SecretMissing = "k_sc_ec_300040",
+        "there is no secret {name} for this executor's group", "该执行器组没有名为 {name} 的密钥值",
+        "Set it: `campanile secret set`, or Settings.", "请设置它：`campanile secret set`，或在“设置”中添加。";
+    SecretClosed = "k_sc_ec_300041",
+        "secret {name} cannot be opened here: it is sealed to another key than this executor's", "此处无法打开密钥值 {name}：它加密到的不是该执行器的密钥",
+        "Set it again, or give the executor the key of its group.", "请重新设置该值，或为执行器配置其组的密钥。";
 
     // 4: executors and access
     ExecutorNotFound = "k_sc_ec_400002",
@@ -269,6 +276,16 @@ codes! {
     TlsMissing = "k_sc_ec_400015",
         "executors of other machines would come to {address} without TLS", "其他机器的执行器将在没有 TLS 的情况下接入 {address}",
         "Give --tls-cert and --tls-key (`campanile certs make` makes them), or --without-tls where the network is safe.", "请提供 --tls-cert 和 --tls-key（可用 `campanile certs make` 生成）；网络安全时可用 --without-tls。";
+    SecretKeyUnknown = "k_sc_ec_400040",
+        "no executor of group {group} has a key for secrets", "执行器组 {group} 中没有带密钥的执行器",
+        "Make a key with `campanile secret keygen`, start the group's executors with it, or give its public half.",
+        "请用 `campanile secret keygen` 生成密钥并以其启动该组的执行器，或直接提供公钥。";
+    SecretKeysDiffer = "k_sc_ec_400041",
+        "the executors of group {group} have different keys: {executors}", "执行器组 {group} 的执行器使用了不同的密钥：{executors}",
+        "Give all of them the same key, and set the secret again.", "请让它们使用同一密钥，然后重新设置。";
+    SecretNotFound = "k_sc_ec_400042",
+        "there is no secret {name} for group {group}", "执行器组 {group} 没有名为 {name} 的密钥值",
+        "`campanile secret list` names those there are.", "可用 `campanile secret list` 查看现有名称。";
 
     // 5: storage
     StorageUnavailable = "k_sc_ec_500001",

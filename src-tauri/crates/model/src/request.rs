@@ -98,6 +98,16 @@ pub enum Ask {
         calendar: String,
         seen_revision: Option<u32>,
     },
+    /// It takes nothing new, under any of its lives, until it is resumed.
+    DrainExecutor {
+        group: String,
+        name: String,
+        reason: String,
+    },
+    ResumeExecutor {
+        group: String,
+        name: String,
+    },
 }
 
 impl Ask {
@@ -115,6 +125,8 @@ impl Ask {
             | Ask::RetryInstance { .. }
             | Ask::AcknowledgeAlarms { .. }
             | Ask::Hold { .. }
+            | Ask::DrainExecutor { .. }
+            | Ask::ResumeExecutor { .. }
             | Ask::Release => Role::Operator,
             Ask::Set { .. } => Role::Admin,
         }
@@ -137,6 +149,8 @@ impl Ask {
             Ask::Set { .. } => "set",
             Ask::PutCalendar { .. } => "putCalendar",
             Ask::RemoveCalendar { .. } => "removeCalendar",
+            Ask::DrainExecutor { .. } => "drainExecutor",
+            Ask::ResumeExecutor { .. } => "resumeExecutor",
         }
     }
 }

@@ -10,6 +10,7 @@ mod alarms;
 mod archive;
 mod connection;
 mod error;
+mod executors;
 mod instances;
 mod jobs;
 mod leases;

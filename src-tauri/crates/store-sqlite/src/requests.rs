@@ -119,6 +119,9 @@ impl Write {
                 )
                 .await?;
             }
+            Change::DrainExecutor { group, name, drain } => {
+                return self.drain_executor(group, name, drain.as_ref()).await;
+            }
         }
         Ok(Taken::Done)
     }

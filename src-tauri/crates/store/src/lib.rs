@@ -13,6 +13,7 @@ pub mod conformance;
 mod error;
 
 mod alarms;
+mod executors;
 mod instances;
 mod jobs;
 mod leases;
@@ -24,6 +25,7 @@ mod upkeep;
 pub use alarms::{AlarmStore, IncidentMark};
 pub use archive::*;
 pub use error::{Result, StoreError};
+pub use executors::ExecutorStore;
 pub use instances::{Assignment, InstanceStore, Launch, Launched, Settlement};
 pub use jobs::{JobStore, LedgerExtract, MadeInstance};
 pub use leases::{Lead, LeaseRow, LeaseStore};
@@ -34,7 +36,17 @@ pub use upkeep::{OMISSIONS_OUTLIVE, Purge, Purged, UpkeepStore};
 
 /// Everything that the engine needs kept.
 pub trait Store:
-    LeaseStore + JobStore + InstanceStore + TaskStore + AlarmStore + RequestStore + SettingStore + UpkeepStore + Send + Sync
+    LeaseStore
+    + JobStore
+    + InstanceStore
+    + TaskStore
+    + ExecutorStore
+    + AlarmStore
+    + RequestStore
+    + SettingStore
+    + UpkeepStore
+    + Send
+    + Sync
 {
 }
 
@@ -43,6 +55,7 @@ impl<S> Store for S where
         + JobStore
         + InstanceStore
         + TaskStore
+        + ExecutorStore
         + AlarmStore
         + RequestStore
         + SettingStore

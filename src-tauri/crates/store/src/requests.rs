@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use campanile_model::alarm::Alarm;
+use campanile_model::executor::Drain;
 use campanile_model::instance::{Instance, InstanceMove};
 use campanile_model::job::Job;
 use campanile_model::request::{Answer, AuditEntry, Request};
@@ -40,6 +41,12 @@ pub enum Change {
     Set {
         key: String,
         value: Value,
+    },
+    /// What keeps an executor from taking anything new, or nothing any more. Lost where no such executor is known.
+    DrainExecutor {
+        group: String,
+        name: String,
+        drain: Option<Drain>,
     },
 }
 

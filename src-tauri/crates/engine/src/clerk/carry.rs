@@ -4,10 +4,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use campanile_model::alarm::AlarmState;
+use campanile_model::executor::Drain;
 use campanile_model::instance::{Instance, InstanceMove, InstanceState, Origin};
 use campanile_model::job::{Job, Overlap};
 use campanile_model::limits::{LIMITS, Limits};
 use campanile_model::request::{Answer, Ask, AuditEntry, Done, Hold, Request, SaveJob};
+use campanile_model::secret::SECRET_SETTING;
 use campanile_model::task::{StopCause, TaskState};
 use campanile_model::{AlarmId, Almanac, Code, Fault, InstanceId, JobId, Timestamp, job_check, template};
 use campanile_store::{CarriedOut, Change, StoreError};
@@ -79,6 +81,8 @@ pub async fn carry(shared: &Shared, request: &Request, now: Timestamp) -> Result
         Ask::Set { key, value } => draft.set(key, value).await?,
         Ask::PutCalendar { calendar, seen_revision } => draft.put_calendar(calendar, *seen_revision).await?,
         Ask::RemoveCalendar { calendar, seen_revision } => draft.remove_calendar(calendar, *seen_revision).await?,
+        Ask::DrainExecutor { group, name, reason } => draft.drain(group, name, Some(reason)).await?,
+        Ask::ResumeExecutor { group, name } => draft.drain(group, name, None).await?,
     }
     Ok(CarriedOut { request: request.id, changes: draft.changes, answer: Answer::Done(draft.done), audit: draft.audit })
 }
@@ -420,7 +424,38 @@ impl Draft<'_> {
             return Err(Code::BadRequest.fault().with("reason", format!("'{key}' is not a setting")).at("key").into());
         }
         let before = self.shared.store.setting(key).await?;
+        if key.starts_with(SECRET_SETTING) {
+            // The audit log is for ever: a key that is lost one day must not open what it tells.
+            let told = |value: &Value| json!({"sealedTo": value.get("sealedTo"), "by": value.get("by")});
+            let before = before.as_ref().filter(|value| !value.is_null()).map(told);
+            let after = Some(value).filter(|value| !value.is_null()).map(told);
+            self.note(&format!("setting:{key}"), before, after);
+            self.changes.push(Change::Set { key: key.to_owned(), value: value.clone() });
+            self.done.changed += 1;
+            return Ok(());
+        }
         self.put(key, json!(before), value.clone());
+        Ok(())
+    }
+
+    /// Without a reason it takes work again.
+    async fn drain(&mut self, group: &str, name: &str, reason: Option<&str>) -> Result<()> {
+        let known = self.shared.store.executors().await?;
+        let found = known.into_iter().find(|(one, _)| one.executor.group == group && one.executor.name == name);
+        let Some((_, before)) = found else {
+            return Err(Code::ExecutorNotFound.fault().with("executor", format!("{group}/{name}")).at("name").into());
+        };
+        if before.is_some() == reason.is_some() {
+            return Ok(());
+        }
+        let drain = reason.map(|reason| Drain {
+            by: self.request.who.name.clone(),
+            reason: reason.trim().to_owned(),
+            since: self.now,
+        });
+        self.note(&format!("executor:{group}/{name}"), Some(json!(before)), Some(json!(drain)));
+        self.changes.push(Change::DrainExecutor { group: group.to_owned(), name: name.to_owned(), drain });
+        self.done.changed += 1;
         Ok(())
     }
 

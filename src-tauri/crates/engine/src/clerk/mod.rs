@@ -95,10 +95,20 @@ impl Officer for Clerk {
             self.shared.coord.ring(Bell::Answers);
         }
         if !requests.is_empty() {
-            for topic in [Topic::Jobs, Topic::Instances, Topic::Tasks, Topic::Alarms, Topic::Settings, Topic::Audit] {
+            for topic in [
+                Topic::Jobs,
+                Topic::Instances,
+                Topic::Tasks,
+                Topic::Alarms,
+                Topic::Settings,
+                Topic::Audit,
+                Topic::Executors,
+            ] {
                 self.shared.events.say(topic, now);
             }
-            for bell in [Bell::Launcher, Bell::Assigner, Bell::Dispatcher, Bell::Monitor, Bell::Sweeper] {
+            for bell in
+                [Bell::Launcher, Bell::Assigner, Bell::Dispatcher, Bell::Monitor, Bell::Sweeper, Bell::Registrar]
+            {
                 self.shared.coord.ring(bell);
             }
         }

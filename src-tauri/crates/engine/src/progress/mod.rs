@@ -95,7 +95,9 @@ impl Progress {
                     self.shared.roster.resize(session, capacity, queue, now);
                     self.shared.coord.ring(Bell::Dispatcher);
                 }
-                FromExecutor::Draining { .. } => self.shared.roster.drains(session),
+                FromExecutor::Draining { leaving: true } => self.shared.roster.drains(session),
+                // It does what it was told; for how long, its row says.
+                FromExecutor::Draining { leaving: false } => {}
                 FromExecutor::StillNeeded { question, needed, message } => {
                     self.shared.questions.answer(&question, needed, &message);
                     self.shared.coord.ring(Bell::Dispatcher);
@@ -107,7 +109,7 @@ impl Progress {
                 FromExecutor::Register(registration) => self.seat(session, &registration, now).await?,
                 FromExecutor::Gone => {
                     self.shared.roster.disconnected(session);
-                    self.shared.events.say(Topic::Executors, now);
+                    self.shared.coord.ring(Bell::Registrar);
                 }
             }
         }
@@ -149,7 +151,7 @@ impl Progress {
         }
         self.shared.coord.ring(Bell::Dispatcher);
         self.shared.coord.ring(Bell::Monitor);
-        self.shared.events.say(Topic::Executors, now);
+        self.shared.coord.ring(Bell::Registrar);
         Ok(())
     }
 
@@ -275,7 +277,9 @@ impl Progress {
             let is_owner = speaks.as_ref().is_some_and(|executor| task.executor.as_ref() == Some(executor));
             if !is_owner || task.attempt() != attempt || !task.state().is_held() {
                 let known = is_owner && task.attempt() == attempt && (1..=task.sequence).contains(&report.sequence);
-                self.disregarded += u64::from(!known);
+                if !known {
+                    self.disregard(*session);
+                }
                 if known {
                     answers.push((*session, seen));
                 } else {
@@ -304,7 +308,7 @@ impl Progress {
                 }
                 Err(illegal) => {
                     tracing::warn!(task = %id, attempt, %illegal, "a report does not fit and is disregarded");
-                    self.disregarded += 1;
+                    self.disregard(*session);
                 }
             }
             if report.sequence > 0 {
@@ -361,9 +365,17 @@ impl Progress {
         if let Some(end) = step.moves().iter().find(|made| made.to().is_final() && !made.is_remark()) {
             self.shared.events.count_finished(1);
             if let Some(started_at) = task.started_at.or(step.started_before()) {
-                roster.finished(&executor, end.at().since(started_at), now);
+                let took = end.at().since(started_at);
+                roster.finished(&executor, took, now);
+                roster.ended(&executor, u64::try_from(took.as_millis()).unwrap_or(u64::MAX), end.at());
             }
         }
+    }
+
+    /// It changes nothing, and is counted.
+    fn disregard(&mut self, session: SessionId) {
+        self.disregarded += 1;
+        self.shared.roster.disregards(session);
     }
 
     fn answer(&self, answers: Vec<(SessionId, ToExecutor)>) {
@@ -374,7 +386,7 @@ impl Progress {
 
     fn forget(&mut self, reports: &[(SessionId, &Report)]) {
         for (session, report) in reports {
-            self.disregarded += 1;
+            self.disregard(*session);
             self.shared.link.tell(*session, ToExecutor::Forget(report.attempt));
         }
     }

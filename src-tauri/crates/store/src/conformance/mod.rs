@@ -12,6 +12,7 @@
 
 pub mod alarms;
 pub mod archive;
+pub mod executors;
 pub mod fixtures;
 pub mod jobs;
 pub mod lanes;
@@ -106,6 +107,10 @@ macro_rules! conformance {
             alarms::an_alarm_reads_back_as_it_was_written,
             alarms::the_newest_of_a_rule_and_subject_is_the_latest,
             alarms::resolved_alarms_are_not_open,
+
+            executors::an_executor_reads_back_as_it_was_last_seen,
+            executors::what_drains_an_executor_outlives_its_lives,
+            executors::one_that_has_long_been_gone_is_forgotten,
 
             requests::asking_twice_is_asking_once,
             requests::requests_are_open_in_the_order_they_were_asked_until_answered,
