@@ -63,6 +63,7 @@ pub(crate) struct Config {
     pub labels: HashMap<String, String>,
     pub token: String,
     pub public_key: Vec<u8>,
+    pub secret_key: Option<crate::SecretKey>,
     pub processors: BTreeMap<String, Hosted>,
     pub machine: Option<Arc<dyn Fn() -> v1::Machine + Send + Sync>>,
     pub wall_clock: Arc<dyn Fn() -> i64 + Send + Sync>,
@@ -96,6 +97,7 @@ impl Executor {
                 labels: HashMap::new(),
                 token: String::new(),
                 public_key: Vec::new(),
+                secret_key: None,
                 processors: BTreeMap::new(),
                 machine: None,
                 wall_clock: Arc::new(system_time_ms),
@@ -182,10 +184,12 @@ impl Builder {
         self
     }
 
-    /// The key that secrets are sealed to.
+    /// What opens the secrets of the group; the same for all of its executors. Without it a task that names a secret
+    /// is refused.
     #[must_use]
-    pub fn public_key(mut self, key: impl Into<Vec<u8>>) -> Self {
-        self.config.public_key = key.into();
+    pub fn secret_key(mut self, key: crate::SecretKey) -> Self {
+        self.config.public_key = key.public().to_vec();
+        self.config.secret_key = Some(key);
         self
     }
 

@@ -89,6 +89,8 @@ codes! {
     NOT_STARTED = "k_sc_ec_300029", "the command could not be started: {detail}", "命令无法启动：{detail}";
     CANCELLED_UNASKED = "k_sc_ec_300030", "the processor ended as cancelled although nobody asked", "Processor 在无人请求时自行取消";
     RESPONSE_BROKEN = "k_sc_ec_300031", "the answer of {url} broke off: {detail}", "{url} 的响应中断：{detail}";
+    SECRET_MISSING = "k_sc_ec_300040", "there is no secret {name} for this executor's group", "该执行器组没有名为 {name} 的密钥值";
+    SECRET_CLOSED = "k_sc_ec_300041", "secret {name} cannot be opened here: it is sealed to another key than this executor's", "此处无法打开密钥值 {name}：它加密到的不是该执行器的密钥";
 }
 
 /// Why an attempt did not succeed.

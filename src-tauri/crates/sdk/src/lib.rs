@@ -41,6 +41,7 @@ pub mod testing;
 pub mod transport;
 
 mod outbox;
+mod secrets;
 mod session;
 
 pub use campanile_proto as proto;
@@ -51,5 +52,6 @@ pub use failure::{Class, FailureCode, TaskError};
 #[cfg(feature = "network")]
 pub use network::Network;
 pub use processor::{Processor, ProcessorInfo, Question, processor_fn};
+pub use secrets::{KeyError, SecretKey};
 pub use sharding::ShardingProcessor;
 pub use transport::{ConnectError, Transport, Wire};

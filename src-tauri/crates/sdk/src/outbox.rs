@@ -6,12 +6,15 @@
 //! the latest is kept.
 
 use std::{
+    borrow::Cow,
     collections::VecDeque,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use campanile_proto::{MAX_ITEMS_PER_REPORT, v1};
 use tokio::sync::Notify;
+
+use crate::secrets::Mask;
 
 /// Log text held here for one attempt.
 const MAX_PENDING_BYTES: usize = 1024 * 1024;
@@ -46,6 +49,7 @@ struct Pending {
     progress: Option<v1::Progress>,
     told: Option<Urgency>,
     linked: bool,
+    mask: Mask,
 }
 
 impl Outbox {
@@ -75,9 +79,21 @@ impl Outbox {
         }
     }
 
+    /// From here on these are `***` in everything that is said.
+    pub fn mask(&self, mask: Mask) {
+        self.lock().mask = mask;
+    }
+
     /// Never waits: with no room the line is dropped and counted.
-    pub fn line(&self, line: v1::LogLine) {
+    pub fn line(&self, mut line: v1::LogLine) {
         let mut pending = self.lock();
+        let masked = match line.cut_bytes {
+            0 => pending.mask.text(&line.text),
+            _ => pending.mask.cut_text(&line.text),
+        };
+        if let Cow::Owned(masked) = masked {
+            line.text = masked;
+        }
         if pending.bytes >= MAX_PENDING_BYTES {
             pending.dropped += 1;
         } else {
@@ -106,13 +122,15 @@ impl Outbox {
 
     pub fn item(&self, index: u64, succeeded: bool, message: &str) {
         let mut pending = self.lock();
-        pending.items.push_back(v1::ItemOutcome { index, succeeded, message: cut(message, MAX_REMARK_BYTES) });
+        let message = cut(&pending.mask.text(message), MAX_REMARK_BYTES);
+        pending.items.push_back(v1::ItemOutcome { index, succeeded, message });
         self.tell(pending);
     }
 
     pub fn progress(&self, percent: Option<f64>, message: &str) {
         let mut pending = self.lock();
-        pending.progress = Some(v1::Progress { percent, message: cut(message, MAX_REMARK_BYTES) });
+        let message = cut(&pending.mask.text(message), MAX_REMARK_BYTES);
+        pending.progress = Some(v1::Progress { percent, message });
         self.tell(pending);
     }
 

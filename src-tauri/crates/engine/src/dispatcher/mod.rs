@@ -8,6 +8,7 @@
 
 pub mod gate;
 pub mod outcome;
+mod secrets;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -26,13 +27,14 @@ use serde_json::{Map, Value, json};
 
 use crate::events::Topic;
 use crate::held::{Finding, HoldCause};
-use crate::link::{AttemptRef, Push, Question, ToExecutor, Upstream};
+use crate::link::{AttemptRef, Push, Question, SealedSecret, ToExecutor, Upstream};
 use crate::officer::{Officer, Pass, PassError};
 use crate::questions::{self, Need as Needed};
 use crate::roster::Offer;
 use crate::shared::{Holding, Shared, read_holding, read_limits};
 use crate::specs::Specs;
 use gate::{RELEASED_OVER, Rounds, bounds_on, choose, judge};
+use secrets::Sealed;
 
 /// Tasks in one transaction, and in memory at once.
 const BATCH: usize = 500;
@@ -63,6 +65,7 @@ struct Going {
     offer: usize,
     instance: Instance,
     spec: Arc<JobSpec>,
+    secrets: Vec<SealedSecret>,
 }
 
 impl Dispatcher {
@@ -234,7 +237,7 @@ impl Dispatcher {
             deadline: task.limits.run_timeout_ms.map(|timeout| now.plus_millis(timeout)),
             kill_on_overrun: task.limits.kill_on_overrun,
             sequence_after: task.sequence,
-            secrets: Vec::new(),
+            secrets: going.secrets.clone(),
             upstream,
         };
         if !self.shared.link.tell(offer.session, ToExecutor::Push(Box::new(push))) {
@@ -429,7 +432,7 @@ impl Officer for Dispatcher {
             match go {
                 Some(step) => {
                     steps.push(step);
-                    told.push(Going { offer, instance: instance.clone(), spec });
+                    told.push(Going { offer, instance: instance.clone(), spec, secrets: Vec::new() });
                 }
                 None => {
                     offers[offer].room += 1;
@@ -442,6 +445,13 @@ impl Officer for Dispatcher {
             return Ok(Pass { did, again: did > 0, next });
         }
         let upstream = self.upstream_of(&told).await?;
+        // Read before anything is written: what was written as pushed has to be told.
+        let mut sealed = Sealed::default();
+        for (step, going) in steps.iter().zip(&mut told) {
+            // Names that a template brings are not looked for: what a run before this one gave opens nothing.
+            let named = Value::Object(parameters_of(&going.instance, &going.spec)).to_string();
+            going.secrets = sealed.of(self.shared.store.as_ref(), &step.task().group, &named).await?;
+        }
         let claimed = self.claim(&steps, &bounds).await?;
         for ((step, claimed), going) in steps.iter().zip(claimed).zip(told) {
             if claimed == Claimed::Done {

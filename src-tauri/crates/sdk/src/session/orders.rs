@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::line::Link;
 use super::record::{Phase, Record};
 use super::{ASK_TO_TERMINATE, Happening, Key, Session, attempt_of, key_of};
-use crate::{CancelStage, context::Ending, failure, outbox::Outbox};
+use crate::{CancelStage, context::Ending, failure, outbox::Outbox, secrets::Mask};
 
 impl Session {
     pub(super) fn hear(&mut self, message: to_executor::Message, now: Instant) {
@@ -116,6 +116,7 @@ impl Session {
                 // Fails only when the session is gone, and nobody is left to hear it.
                 let _ = happened.send(Happening::Pending(waking.clone(), urgency));
             })),
+            mask: Mask::default(),
             ending: Arc::new(Ending::new()),
             stop_without_lease: hosted.is_some_and(|hosted| hosted.info.stop_without_lease),
             stopping: None,

@@ -13,6 +13,7 @@ use crate::{
     context::Ending,
     failure,
     outbox::{Outbox, weight},
+    secrets::Mask,
 };
 
 /// Log text of one attempt that may be under way without an Ack.
@@ -60,6 +61,8 @@ pub(super) struct Record {
     pub(super) log_under_way: usize,
     pub(super) last_progress: Option<v1::Progress>,
     pub(super) outbox: Arc<Outbox>,
+    /// What nothing that is reported may say.
+    pub(super) mask: Mask,
     pub(super) ending: Arc<Ending>,
     pub(super) stop_without_lease: bool,
     pub(super) stopping: Option<Stopping>,

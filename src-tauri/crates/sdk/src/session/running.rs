@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use super::record::Phase;
 use super::{Happening, Key, Outcome, Session};
+use crate::secrets::{self, Mask};
 use crate::{CancelStage, Question, TaskContext, TaskError, context::Attempt, failure, outbox::cut};
 
 /// A failure's sentence is cut here.
@@ -58,6 +59,16 @@ impl Session {
                 return false;
             }
         };
+        let filled = secrets::fill(parameters, &push.secrets, self.config.secret_key.as_ref());
+        let (parameters, mask) = match filled {
+            Ok(filled) => filled,
+            Err(refused) => {
+                self.end(key, Outcome::Returned(Err(refused)));
+                return false;
+            }
+        };
+        record.outbox.mask(mask.clone());
+        record.mask = mask;
         let ctx = TaskContext::new(Attempt {
             context: push.context.clone().unwrap_or_default(),
             parameters,
@@ -95,8 +106,9 @@ impl Session {
             Outcome::Returned(Err(error)) if error.is_cancelled() => cancelled(error.message()),
             Outcome::Returned(Err(error)) => error.into_outcome(),
             Outcome::Panicked(detail) => failure::PANICKED.business().with("detail", detail).into_outcome(),
-            Outcome::Returned(Ok(result)) => succeeded(&result),
+            Outcome::Returned(Ok(result)) => succeeded(&record.mask.value(result)),
         };
+        let outcome = masked(outcome, &record.mask);
         let finished = v1::Finished { outcome: Some(bounded(outcome)) };
         record.report(at_ms, What::Finished(finished), &mut self.outgoing);
     }
@@ -172,6 +184,23 @@ fn succeeded(result: &Value) -> v1::finished::Outcome {
             .into_outcome();
     }
     v1::finished::Outcome::Succeeded(v1::Succeeded { result_json })
+}
+
+/// A failure says what was wrong with what, and so may say a secret.
+fn masked(outcome: v1::finished::Outcome, mask: &Mask) -> v1::finished::Outcome {
+    use v1::finished::Outcome;
+
+    match outcome {
+        Outcome::Failed(failure) => Outcome::Failed(v1::Failure {
+            message_en: mask.text(&failure.message_en).into_owned(),
+            message_zh: mask.text(&failure.message_zh).into_owned(),
+            ..failure
+        }),
+        Outcome::Cancelled(cancelled) => {
+            Outcome::Cancelled(v1::Cancelled { message: mask.text(&cancelled.message).into_owned() })
+        }
+        other => other,
+    }
 }
 
 fn bounded(outcome: v1::finished::Outcome) -> v1::finished::Outcome {
