@@ -41,7 +41,12 @@ impl Logs for MemoryLogs {
         let lines = kept.get(&(task, attempt)).map(Vec::as_slice).unwrap_or_default();
         let from = usize::try_from(from).unwrap_or(0).min(lines.len());
         let until = from.saturating_add(limit).min(lines.len());
-        Ok(LogPage { lines: lines[from..until].to_vec(), next: until as u64, at_end: until == lines.len() })
+        Ok(LogPage {
+            lines: lines[from..until].to_vec(),
+            starts: (from as u64..until as u64).collect(),
+            next: until as u64,
+            at_end: until == lines.len(),
+        })
     }
 
     async fn attempts(&self, task: TaskId) -> Result<Vec<u32>, Fault> {

@@ -31,6 +31,8 @@ pub struct LogLine {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogPage {
     pub lines: Vec<LogLine>,
+    /// Where each line begins.
+    pub starts: Vec<u64>,
     /// Where the next page begins.
     pub next: u64,
     /// Nothing more is there now.
@@ -42,7 +44,7 @@ pub trait Logs: Send + Sync {
     /// Adds lines to the log of one attempt. What cannot be written is counted and said in the log as soon as it can.
     async fn append(&self, task: TaskId, attempt: u32, lines: &[LogLine]);
 
-    /// Lines from `from` on (an offset that an earlier page gave, 0 for the beginning, negative for so many bytes from
+    /// Lines from `from` on (a place that an earlier page gave, 0 for the beginning, negative for so many bytes from
     /// the end), at most `limit`. A log that does not exist is empty.
     async fn read(&self, task: TaskId, attempt: u32, from: i64, limit: usize) -> Result<LogPage, Fault>;
 
