@@ -36,12 +36,14 @@ fn main() -> anyhow::Result<()> {
         .plugin(tauri_plugin_window_state::Builder::default().with_state_flags(remembered()).build())
         .plugin(tauri_plugin_notification::init())
         .plugin(tauri_plugin_opener::init())
+        .plugin(tauri_plugin_dialog::init())
         .manage(engine.clone())
         .manage(window::Closing::default())
         .invoke_handler(tauri::generate_handler![
             commands::call,
             commands::subscribe,
             commands::keep_running,
+            commands::save_log,
             commands::quit
         ])
         .on_window_event(window::on_event)

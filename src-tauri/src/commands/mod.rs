@@ -5,10 +5,13 @@
 use std::sync::Arc;
 
 use campanile_api::views::Frame;
-use campanile_api::{CallContext, Fault, Lang};
+use campanile_api::{CallContext, Code, Fault, Lang};
+use campanile_host::{LogText, WantedLog, file_name};
 use serde_json::Value;
 use tauri::ipc::Channel;
 use tauri::{AppHandle, State};
+use tauri_plugin_dialog::DialogExt as _;
+use tokio::io::AsyncWriteExt as _;
 
 use crate::engine::Engine;
 use crate::{feed, window};
@@ -32,6 +35,29 @@ pub async fn subscribe(engine: State<'_, Arc<Engine>>, channel: Channel<Frame>) 
     let host = engine.host().await?;
     feed::pass_on(&host, channel);
     Ok(())
+}
+
+/// Asks where to, and writes a whole log there. False: the person changed their mind.
+#[tauri::command]
+pub async fn save_log(app: AppHandle, engine: State<'_, Arc<Engine>>, wanted: WantedLog) -> Result<bool, Fault> {
+    let host = engine.host().await?;
+    let (say, chosen) = tokio::sync::oneshot::channel();
+    app.dialog().file().set_file_name(file_name(&wanted.name)).save_file(move |path| {
+        // Fails only when the window is gone, and nobody waits for the answer.
+        let _ = say.send(path);
+    });
+    let Ok(Some(path)) = chosen.await else { return Ok(false) };
+    let trouble =
+        |error: &dyn std::fmt::Display| Code::LogUnavailable.fault().with("task", &wanted.task).with("reason", error);
+    let path = path.into_path().map_err(|error| trouble(&error))?;
+    let mut file = tokio::fs::File::create(&path).await.map_err(|error| trouble(&error))?;
+    let cx = CallContext { who: host.person().clone(), zone: String::new(), lang: Lang::En };
+    let mut text = LogText::new(&wanted);
+    while let Some(piece) = text.next(&host, &cx).await? {
+        file.write_all(piece.as_bytes()).await.map_err(|error| trouble(&error))?;
+    }
+    file.flush().await.map_err(|error| trouble(&error))?;
+    Ok(true)
 }
 
 /// The person has been told that work goes on; the window may hide.

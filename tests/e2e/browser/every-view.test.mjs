@@ -53,6 +53,7 @@ async function fill(node) {
   await node.ask("pause_jobs", { jobs: ["每周对账"] });
   await eventually("an alarm is there", async () => (await node.ask("list_alarms", {})).rows.length > 0);
   const { row } = await node.ask("get_job", { job: "nightly-report" });
+  const [executor] = (await node.ask("list_executors", {})).rows;
   return [
     "/",
     "/calendar",
@@ -66,6 +67,8 @@ async function fill(node) {
     `/jobs/${row.id}/edit`,
     "/runs",
     ...ids.map((id) => `/runs/${id}`),
+    "/executors",
+    `/executors?executor=local/${encodeURIComponent(executor.name)}`,
     "/alarms",
     "/settings",
     "/nowhere",

@@ -84,17 +84,22 @@ export function onZone(listener: () => void): () => void {
 }
 
 export async function call<K extends Op>(op: K, input: Input<K>): Promise<Output<K>> {
-  const envelope = { input, zone, lang: getLang() };
   if (inDesktop) {
     try {
-      return await invoke<Output<K>>("call", { op, ...envelope });
+      return await invoke<Output<K>>("call", { op, input, zone, lang: getLang() });
     } catch (cause) {
       throw isFault(cause) ? new Refusal(cause) : new Silence();
     }
   }
+  return request<Output<K>>(`/api/${op}`, input);
+}
+
+/** Asks the node that served the page. */
+export async function request<T>(path: string, input: unknown): Promise<T> {
+  const envelope = { input, zone, lang: getLang() };
   let response: Response;
   try {
-    response = await fetch(`/api/${op}`, {
+    response = await fetch(path, {
       method: "POST",
       headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
       body: JSON.stringify(envelope),
@@ -103,8 +108,13 @@ export async function call<K extends Op>(op: K, input: Input<K>): Promise<Output
     throw new Silence();
   }
   const body: unknown = await response.json().catch(() => undefined);
-  if (response.ok) return body as Output<K>;
+  if (response.ok) return body as T;
   throw isFault(body) ? new Refusal(body) : new Silence();
+}
+
+/** What was thrown, where it is the node's own no. */
+export function asFault(value: unknown): Fault | null {
+  return isFault(value) ? value : null;
 }
 
 function isFault(value: unknown): value is Fault {

@@ -6,7 +6,7 @@ import {
   useMutation,
   useQueryClient,
 } from "@tanstack/react-query";
-import { call } from "./door";
+import { call, type Input } from "./door";
 import type { DoneView, ListInstances } from "./types";
 
 export type RunsFilter = Required<Pick<ListInstances, "job" | "states" | "task_states">>;
@@ -26,6 +26,21 @@ export const instanceQuery = (instance: string) =>
     queryKey: ["instances", "one", instance],
     queryFn: () => call("get_instance", { instance }),
     meta: { topics: ["tasks"] },
+  });
+
+/** Why a run ran when it ran, or a job did not fire at a time. */
+export const whyQuery = (of: Input<"why">) =>
+  queryOptions({
+    queryKey: ["instances", "why", of],
+    queryFn: () => call("why", of),
+    meta: { topics: ["tasks", "executors"] },
+  });
+
+/** A run beside the last one that went well before it. */
+export const comparisonQuery = (instance: string) =>
+  queryOptions({
+    queryKey: ["instances", "comparison", instance],
+    queryFn: () => call("compare_run", { instance }),
   });
 
 export interface Asked {
@@ -65,8 +80,20 @@ export const useRetryInstances = () => useInstancesChange((instance) => call("re
 export function useRunAgain() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (input: { job: string; parameters: Record<string, unknown> }) =>
-      call("run_jobs", { jobs: [input.job], parameters: input.parameters, beside: false }),
+    mutationFn: (input: {
+      job: string;
+      parameters: Record<string, unknown>;
+      beside: boolean;
+      executor: string | null;
+    }) =>
+      call("run_jobs", {
+        jobs: [input.job],
+        parameters: input.parameters,
+        beside: input.beside,
+        executor: input.executor,
+      }),
     onSettled: () => client.invalidateQueries({ queryKey: ["instances"] }),
+    // Said in the dialog.
+    meta: { quiet: true },
   });
 }

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { newClient } from "./client";
-import { extended, logQuery, MOST_LINES, wholeLog, withGap } from "./logs";
+import { extended, logQuery, MOST_LINES, withGap } from "./logs";
 import type { LogView } from "./types";
 
 const answer = (texts: string[], next: number, over: Partial<LogView> = {}): LogView => ({
@@ -107,14 +107,4 @@ test("of a very long log the beginning and the end are read, and the gap between
   expect(tail.lines.filter(({ stream }) => stream === "note").map(({ text }) => text)).toEqual(["left out"]);
   expect(tail.lines.at(-1)?.text).toBe("199999");
   expect(tail.lines.length).toBeLessThanOrEqual(MOST_LINES);
-});
-
-test("the file has all of it", async () => {
-  const asked = behindTheDoor(
-    () => Array.from({ length: 12_000 }, (_, i) => `line ${i}`),
-    () => true,
-  );
-  const text = await wholeLog("t", 1);
-  expect(text.trimEnd().split("\n")).toHaveLength(12_000);
-  expect(asked).toEqual([null, 5_000, 10_000]);
 });

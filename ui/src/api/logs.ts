@@ -91,14 +91,15 @@ async function readOn(
   }
 }
 
-/** The whole of a log as text, for a file. */
-export async function wholeLog(task: string, attempt: number): Promise<string> {
-  const parts: string[] = [];
-  let from: number | null = null;
-  for (;;) {
-    const answer: LogView = await call("read_log", { task, attempt, from, limit: PER_READ });
-    for (const line of answer.lines) parts.push(`${line.time} ${line.stream} ${line.text}`);
-    if (answer.at_end || answer.lines.length === 0) return `${parts.join("\n")}\n`;
-    from = answer.next;
-  }
-}
+/** So much of the whole log as the node looks through at once; `next` says where to go on. */
+export const searchLog = (task: string, attempt: number, text: string, from: number | null) =>
+  call("search_log", { task, attempt, text, ...(from === null ? {} : { from }), limit: 100 });
+
+/** The log from one place on, as it was found there: it does not grow. */
+export const logFromQuery = (task: string, attempt: number, from: number) =>
+  queryOptions({
+    queryKey: [`log:${task}`, "from", attempt, from],
+    queryFn: async () => extended(undefined, await call("read_log", { task, attempt, from, limit: PER_READ })),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 30_000,
+  });

@@ -78,6 +78,15 @@ to_local?: string | null,
  */
 to?: Timestamp | null, };
 
+/**
+ * The id of a run or of a task; or a job, by name or id, and a time of it.
+ */
+export type AskWhy = { id?: string | null, job?: string | null,
+/**
+ * RFC 3339, epoch milliseconds, or a wall-clock time in the zone of the call: `2026-11-21T09:30`.
+ */
+at?: string | null, };
+
 export type AuditPage = { rows: Array<AuditRow>, next: number | null, };
 
 export type AuditRow = { at: Moment, who: string, action: string, subject: string, before: unknown, after: unknown, };
@@ -248,6 +257,15 @@ export type CheckJob = { spec: unknown,
  */
 job?: string | null, };
 
+/**
+ * A run beside the last one of its job that succeeded before it.
+ */
+export type ComparisonView = {
+/**
+ * None: no run of the job has succeeded before.
+ */
+good: InstanceRow | null, differences: Array<Difference>, };
+
 export type ConnectionList = { rows: Array<ConnectionView>,
 /**
  * What would hold a password that is given now.
@@ -323,6 +341,16 @@ calendar: string, layer: string, };
 
 export type Dialect = "unix" | "seconds" | "quartz";
 
+export type Difference = { what: Words,
+/**
+ * Of the run that went well (empty: it had none) …
+ */
+good: string,
+/**
+ * … and of this one.
+ */
+here: string, same: boolean, };
+
 export type Document = { text: string, };
 
 /**
@@ -333,6 +361,13 @@ export type DoneView = { jobs: Array<string>, instances: Array<string>, changed:
  * Of a single job that was saved: its version now.
  */
 version: number | null, };
+
+/**
+ * Why an executor is to take nothing new, and who said so. It holds for every life under that name until it is lifted.
+ */
+export type Drain = { by: string, reason: string, since: Timestamp, };
+
+export type DrainInput = { group?: string, name: string, reason: string, };
 
 /**
  * What becomes of a wall-clock time that the clocks skip.
@@ -349,6 +384,12 @@ export type DstOverlap = "first" | "second" | "both";
  */
 export type Exception = { "change": "skip", planned: Timestamp, } | { "change": "moveTo", planned: Timestamp, at: Timestamp, } | { "change": "added", at: Timestamp, };
 
+export type ExecutorList = { now: Timestamp, rows: Array<ExecutorRow>,
+/**
+ * Whether all is well, in a sentence.
+ */
+verdict: Words, };
+
 /**
  * An executor as the engine knows it: a name within its group, and which of its lives.
  */
@@ -357,6 +398,24 @@ export type ExecutorRef = { group: string, name: string,
  * A new one at every start: an executor that restarts is another owner.
  */
 boot: string, };
+
+export type ExecutorRow = { group: string, name: string, boot: string, state: ExecutorState,
+/**
+ * What a hand is needed for, or what is out of the ordinary.
+ */
+remarks: Array<Words>, embedded: boolean, processors: Array<HostedProcessor>, labels: { [key in string]: string }, capacity: number, queue: number, in_hand: number, running: number,
+/**
+ * By what ended of late; none where that was too little to tell.
+ */
+suggested_capacity: number | null, ended: number, mean_ms: number | null, version: string, node: string, since: Moment, heard: Moment, gone: Moment | null, machine: MachineReading | null, disregarded: number, takes_secrets: boolean, drain: Drain | null,
+/**
+ * What it has in hand, oldest first, at most fifty.
+ */
+runs: Array<ExecutorTask>, can_drain: Allowed, can_resume: Allowed, };
+
+export type ExecutorState = "live" | "draining" | "silent" | "gone";
+
+export type ExecutorTask = { task: string, instance: string, job: string, job_name: string, processor: string, state: TaskState, attempt: number, since: Moment | null, };
 
 export type ExportCalendar = { calendar: string, kind: FileKind,
 /**
@@ -441,6 +500,8 @@ export type HistoryRow = { at: Moment, from: TaskState, to: TaskState, attempt: 
 export type Hold = { by: string, reason: string, since: Timestamp, };
 
 export type HoldInput = { reason: string, };
+
+export type HostedProcessor = { name: string, title: Words, };
 
 export type ImportZones = {
 /**
@@ -581,6 +642,18 @@ export type ListJobs = { text?: string | null, paused?: boolean | null, tag?: st
 
 export type ListTasks = { states?: Array<TaskState>, cursor?: number | null, limit?: number | null, };
 
+export type LogHit = {
+/**
+ * Where the line begins, as `read_log` counts.
+ */
+offset: number, before: Array<LogLineView>, line: LogLineView, after: Array<LogLineView>, };
+
+export type LogHits = { attempt: number, hits: Array<LogHit>,
+/**
+ * Where to search on; none: the end was reached.
+ */
+next: number | null, searched_bytes: number, };
+
 export type LogLineView = { at: Timestamp,
 /**
  * `09:30:00.120`
@@ -600,6 +673,11 @@ at_end: boolean,
  * … and nothing more will come.
  */
 closed: boolean, };
+
+/**
+ * What an executor said of the machine it runs on; a missing one is unknown, not zero.
+ */
+export type MachineReading = { cpu_percent: number | null, memory_percent: number | null, disk_queue: number | null, cores: number | null, };
 
 export type MakeToken = {
 /**
@@ -662,6 +740,12 @@ seen_revision?: number | null, };
 
 export type OfConnection = { name: string, };
 
+export type OfExecutor = {
+/**
+ * The group; `local` where absent.
+ */
+group?: string, name: string, };
+
 export type OfInstance = { instance: string, };
 
 /**
@@ -670,6 +754,8 @@ export type OfInstance = { instance: string, };
 export type OfJob = { job: string, };
 
 export type OfJobs = { jobs: Array<string>, };
+
+export type OfSecret = { group?: string, name: string, };
 
 export type OfToken = { id: string, };
 
@@ -767,6 +853,12 @@ password?: Secret | null,
  */
 new?: boolean, };
 
+export type PutSecret = { group?: string, name: string, value: Secret,
+/**
+ * The group's public key in hexadecimal; that of its executors where absent.
+ */
+key?: string | null, };
+
 export type ReadLog = { task: string,
 /**
  * The last one where absent.
@@ -852,10 +944,47 @@ export type Schedule = { "kind": "repeat" } & Repeat | { "kind": "cron" } & Cron
 
 export type Scope = "thisRun" | "following" | "all";
 
+export type SearchLog = { task: string,
+/**
+ * The last one where absent.
+ */
+attempt?: number | null, text: string,
+/**
+ * Capital letters are letters of their own.
+ */
+exact?: boolean,
+/**
+ * Where an earlier answer ended.
+ */
+from?: number,
+/**
+ * At most 500; 100 where absent.
+ */
+limit?: number | null, };
+
 /**
  * A password on its way; it is not shown where it is printed.
  */
 export type Secret = string;
+
+export type SecretList = { rows: Array<SecretRow>,
+/**
+ * Groups that a secret can be set for now.
+ */
+groups: Array<string>, can_add: Allowed, };
+
+/**
+ * Of a secret there is everything but its value.
+ */
+export type SecretRow = { group: string, name: string, by: string, at: Moment,
+/**
+ * The beginning of the public key that it is sealed to.
+ */
+sealed_to: string,
+/**
+ * The group's executors have another key by now: tasks that name it are refused.
+ */
+stale: boolean, can_change: Allowed, };
 
 export type Server = { host: string,
 /**
@@ -965,6 +1094,43 @@ export type Uncovered = "weekly" | "hold";
 export type Upcoming = { job: string, name: string, due: Moment, };
 
 export type VersionRow = { version: number, saved_at: Moment, saved_by: string, words: Words, spec: JobSpec, };
+
+/**
+ * Nothing is silently stuck: what it waits for, since when, and the rule that ends the wait.
+ */
+export type WaitingView = { since: Moment, words: Words, ends: Words,
+/**
+ * When that rule acts, where it is a matter of time.
+ */
+ends_at: Moment | null, };
+
+export type WhyLink = { step: WhyStep, at: Moment | null, words: Words, tone: WhyTone,
+/**
+ * The person, the executor or the node that did it.
+ */
+who: string | null, task: string | null, attempt: number | null, state: TaskState | null,
+/**
+ * After the link before it, where that was a while.
+ */
+after_ms: number | null, };
+
+export type WhyStep = "planned" | "due" | "created" | "assigned" | "held" | "admitted" | "pushed" | "handedBack" | "started" | "overran" | "stopping" | "attemptEnded" | "retry" | "finished" | "notFired";
+
+export type WhyTone = "plain" | "good" | "bad" | "late" | "waits";
+
+export type WhyView = {
+/**
+ * The whole of it in a sentence.
+ */
+verdict: Words, job: string, job_name: string, instance: string | null, state: InstanceState | null,
+/**
+ * Why it still waits now; nothing where it does not.
+ */
+waiting: WaitingView | null,
+/**
+ * In the order of time; what has not come yet last.
+ */
+links: Array<WhyLink>, };
 
 export type Words = { en: string, zh: string, };
 
@@ -1153,6 +1319,12 @@ export interface Operations {
   retry_instance: { input: OfInstance; output: DoneView };
   list_tasks: { input: ListTasks; output: TaskPage };
   read_log: { input: ReadLog; output: LogView };
+  search_log: { input: SearchLog; output: LogHits };
+  why: { input: AskWhy; output: WhyView };
+  compare_run: { input: OfInstance; output: ComparisonView };
+  list_executors: { input: Nothing; output: ExecutorList };
+  drain_executor: { input: DrainInput; output: DoneView };
+  resume_executor: { input: OfExecutor; output: DoneView };
   list_connections: { input: Nothing; output: ConnectionList };
   put_connection: { input: PutConnection; output: DoneView };
   remove_connection: { input: OfConnection; output: DoneView };
@@ -1160,6 +1332,9 @@ export interface Operations {
   make_token: { input: MakeToken; output: TokenMade };
   list_tokens: { input: Nothing; output: TokenList };
   revoke_token: { input: OfToken; output: DoneView };
+  list_secrets: { input: Nothing; output: SecretList };
+  put_secret: { input: PutSecret; output: DoneView };
+  remove_secret: { input: OfSecret; output: DoneView };
   list_alarms: { input: ListAlarms; output: AlarmPage };
   acknowledge_alarms: { input: AcknowledgeInput; output: DoneView };
   list_audit: { input: ListAudit; output: AuditPage };

@@ -3,6 +3,7 @@
 import { createHashHistory, createRouter } from "@tanstack/react-router";
 import { alarmsRoute } from "@/views/alarms/route";
 import { calendarRoute } from "@/views/calendar/route";
+import { executorsRoute } from "@/views/executors/route";
 import { editJobRoute, jobRoute, jobsRoute, newJobRoute } from "@/views/jobs/route";
 import { pulseRoute } from "@/views/pulse/route";
 import { runRoute } from "@/views/run/route";
@@ -19,6 +20,7 @@ const routeTree = rootRoute.addChildren([
   editJobRoute,
   runsRoute,
   runRoute,
+  executorsRoute,
   alarmsRoute,
   settingsRoute,
   workingDaysRoute,

@@ -103,17 +103,19 @@ interface LogViewProps {
   lines: readonly LogLine[];
   /** More is still coming. */
   live?: boolean;
+  /** Begins at its first line instead of at its end. */
+  start?: boolean;
   empty?: string;
   tools?: ReactNode;
   className?: string;
 }
 
-export function LogView({ lines, live = false, empty, tools, className }: LogViewProps) {
+export function LogView({ lines, live = false, start = false, empty, tools, className }: LogViewProps) {
   const w = useWords(primitiveWords).log;
   const p = useWords(primitiveWords);
   const box = useRef<HTMLDivElement>(null);
   const search = useRef<HTMLDivElement>(null);
-  const [follow, setFollow] = useState(true);
+  const [follow, setFollow] = useState(!start);
   const [query, setQuery] = useState("");
   const [at, setAt] = useState(0);
   const { slice, reveal } = useSlice(box, lines.length, LINE);

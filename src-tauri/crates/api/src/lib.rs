@@ -9,11 +9,14 @@ mod apply;
 mod calendar;
 mod calendars;
 mod check;
+mod compare;
 mod connections;
 mod crontab;
+mod executors;
 mod feed;
 mod input;
 mod jobs;
+mod logs;
 mod moments;
 pub mod operations;
 pub mod outside;
@@ -21,10 +24,12 @@ mod painter;
 mod pulse;
 mod runs;
 mod samples;
+mod secrets;
 mod times;
 pub mod tokens;
 mod typescript;
 pub mod views;
+mod why;
 mod window;
 mod zones;
 
@@ -36,7 +41,8 @@ use campanile_engine::logs::Logs;
 use campanile_engine::{Desk, Shelf};
 use campanile_model::request::{Ask, Done, Person, Role};
 use campanile_model::schedule::Zone;
-use campanile_model::{Almanac, Timestamp};
+use campanile_model::task::{ExecutorRef, Task};
+use campanile_model::{Almanac, Timestamp, Words};
 use campanile_store::{Archive, Store};
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +69,18 @@ pub trait Node: Send + Sync {
 
     /// Tasks that executors have in hand; none where another program drives the engine.
     fn in_hand(&self) -> Option<u32>;
+
+    /// Executors that are connected to it: when each was last heard, what it has in hand and what of that it runs.
+    fn heard(&self) -> Vec<(ExecutorRef, Timestamp, u32, u32)>;
+
+    /// What keeps a ready task from going, as far as this program drives the engine and has found it.
+    fn held(&self, task: &Task) -> Option<Words>;
+
+    /// What secrets for the executor that it hosts itself are sealed to.
+    fn own_key(&self) -> Option<[u8; 32]>;
+
+    /// The group of that executor.
+    fn own_group(&self) -> &str;
 
     /// What keeps it from working, such as a full disk.
     fn trouble(&self) -> Option<Fault>;

@@ -82,6 +82,14 @@ operations! {
     retry_instance(OfInstance) -> DoneView,
     list_tasks(ListTasks) -> TaskPage,
     read_log(ReadLog) -> LogView,
+    search_log(SearchLog) -> LogHits,
+    why(AskWhy) -> WhyView,
+    compare_run(OfInstance) -> ComparisonView,
+
+    // executors
+    list_executors(Nothing) -> ExecutorList,
+    drain_executor(DrainInput) -> DoneView,
+    resume_executor(OfExecutor) -> DoneView,
 
     // connections
     list_connections(Nothing) -> ConnectionList,
@@ -93,6 +101,11 @@ operations! {
     make_token(MakeToken) -> TokenMade,
     list_tokens(Nothing) -> TokenList,
     revoke_token(OfToken) -> DoneView,
+
+    // secrets
+    list_secrets(Nothing) -> SecretList,
+    put_secret(PutSecret) -> DoneView,
+    remove_secret(OfSecret) -> DoneView,
 
     // alarms and accounts
     list_alarms(ListAlarms) -> AlarmPage,

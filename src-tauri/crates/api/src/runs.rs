@@ -4,13 +4,15 @@ use campanile_model::instance::{Instance, InstanceState, Origin};
 use campanile_model::job::JobVersion;
 use campanile_model::request::{Ask, Role};
 use campanile_model::task::{Task, TaskState};
-use campanile_model::{Code, Fault, InstanceId, Lane, TaskId, Timestamp, Words};
+use campanile_model::{Code, Fault, InstanceId, TaskId, Timestamp, Words};
 use campanile_store::{HistoryEntry, InstanceFilter, InstanceSummary};
 use serde_json::{Map, Value};
 
 use crate::jobs::page_size;
+use crate::logs::line_view;
 use crate::moments::Told;
 use crate::views::*;
+use crate::why::{ended_words, lane_words};
 use crate::{Api, CallContext};
 
 const LOG_LINES: u32 = 1000;
@@ -111,7 +113,7 @@ impl Api {
         let over = instance.state.is_final();
         let Some(task) = task else {
             if !over {
-                chain.push(waits(ChainStep::Assigned, self.why_unassigned(instance).await?));
+                chain.push(waits(ChainStep::Assigned, self.waits_for(instance, None, told).await?));
             } else if let Some(at) = instance.finished_at {
                 chain.push(link(ChainStep::Finished, at, ended_words(instance.state)));
             }
@@ -155,7 +157,7 @@ impl Api {
                 ));
             }
             (None, _) if task.state() == TaskState::Ready => {
-                chain.push(waits(ChainStep::Pushed, self.why_not_pushed(task).await?));
+                chain.push(waits(ChainStep::Pushed, self.waits_for(instance, Some(task), told).await?));
             }
             (None, _) => {}
         }
@@ -189,40 +191,6 @@ impl Api {
             (false, _) => {}
         }
         Ok(chain)
-    }
-
-    async fn why_unassigned(&self, instance: &Instance) -> Result<Words, Fault> {
-        if self.node.state() == NodeState::Leaderless {
-            return Ok(Code::NotLeading.fault().message);
-        }
-        let unfinished = self.store().unfinished(&[instance.job]).await?;
-        let before = unfinished.iter().take_while(|(_, id, _)| *id != instance.id).count();
-        Ok(match before {
-            0 => Words::new("its turn is now", "即将轮到它"),
-            1 => Words::new("waits for an earlier run of its job", "等待该任务的前一次运行结束"),
-            count => Words::new(
-                format!("waits for {count} earlier runs of its job"),
-                format!("等待该任务的前 {count} 次运行结束"),
-            ),
-        })
-    }
-
-    async fn why_not_pushed(&self, task: &Task) -> Result<Words, Fault> {
-        if self.node.state() == NodeState::Leaderless {
-            return Ok(Code::NotLeading.fault().message);
-        }
-        if let Some(hold) = self.hold_now().await? {
-            return Ok(Code::Held.fault().with("reason", hold.reason).message);
-        }
-        let offered = self
-            .node
-            .processors()
-            .iter()
-            .any(|one| one.group == task.group && one.name == task.processor && one.executors > 0);
-        Ok(match offered {
-            false => Code::NoExecutorForProcessor.fault().with("name", &task.processor).message,
-            true => Words::new("waits for an executor with room", "等待有空位的执行器"),
-        })
     }
 
     pub(crate) async fn cancel_instance(&self, of: OfInstance, cx: &CallContext) -> Result<DoneView, Fault> {
@@ -259,12 +227,7 @@ impl Api {
         let closed = attempt < task.attempt() || task.state().is_final();
         let limit = read.limit.unwrap_or(LOG_LINES).clamp(1, MOST_LOG_LINES) as usize;
         let page = self.logs.read(id, attempt, read.from.unwrap_or(0), limit).await?;
-        let lines = page.lines.into_iter().map(|line| LogLineView {
-            at: line.at,
-            time: told.time_of_day(line.at),
-            stream: line.stream.name().to_owned(),
-            text: line.text,
-        });
+        let lines = page.lines.iter().map(|line| line_view(line, &told));
         Ok(LogView {
             task: read.task,
             attempt,
@@ -287,27 +250,6 @@ fn as_value(text: &str) -> Value {
 
 fn as_object(text: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(text).ok()
-}
-
-fn ended_words(state: InstanceState) -> Words {
-    match state {
-        InstanceState::Succeeded => Words::new("succeeded", "成功"),
-        InstanceState::Failed => Words::new("failed", "失败"),
-        InstanceState::Cancelled => Words::new("cancelled", "已取消"),
-        InstanceState::Superseded => Words::new("no longer worth doing when its turn came", "轮到它时已无必要执行"),
-        InstanceState::Waiting | InstanceState::Running => Words::new("not yet", "尚未结束"),
-    }
-}
-
-fn lane_words(lane: Lane) -> Words {
-    let zh = match lane {
-        Lane::Immediate => "立即",
-        Lane::High => "高",
-        Lane::Retry => "重试",
-        Lane::Normal => "普通",
-        Lane::Low => "低",
-    };
-    Words::new(lane.name(), zh)
 }
 
 pub(crate) fn instance_row(summary: InstanceSummary, told: &Told, cx: &CallContext) -> InstanceRow {

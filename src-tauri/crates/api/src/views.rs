@@ -19,6 +19,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;
 
+mod execution;
+
+pub use execution::*;
+
 /// An instant, and how its wall clock reads in the zone of the call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Moment {

@@ -4,6 +4,7 @@ use campanile_engine::{ALMANAC_SETTING, CALENDAR_SETTING, HOLD, read_hold};
 use campanile_model::alarm::Alarm;
 use campanile_model::connection::CONNECTION_SETTING;
 use campanile_model::request::{Ask, Hold};
+use campanile_model::secret::SECRET_SETTING;
 use campanile_model::task::TaskState;
 use campanile_model::token::TOKEN_SETTING;
 use campanile_model::{Code, Fault};
@@ -25,6 +26,7 @@ impl Api {
                 || key.starts_with(CALENDAR_SETTING)
                 || key.starts_with(CONNECTION_SETTING)
                 || key.starts_with(TOKEN_SETTING)
+                || key.starts_with(SECRET_SETTING)
         };
         let settings = self.store().settings().await?.into_iter().filter(|(key, _)| !own(key)).collect();
         Ok(Bootstrap {
@@ -85,9 +87,9 @@ impl Api {
     }
 
     pub(crate) async fn set_setting(&self, set: SetInput, cx: &CallContext) -> Result<DoneView, Fault> {
-        if set.key.starts_with(CONNECTION_SETTING) {
+        if set.key.starts_with(CONNECTION_SETTING) || set.key.starts_with(SECRET_SETTING) {
             // Nothing would keep a password out of it.
-            let reason = "connections are set by put_connection";
+            let reason = "connections are set by put_connection, secrets by put_secret";
             return Err(Code::BadRequest.fault().with("reason", reason).at("key"));
         }
         if set.key.starts_with(TOKEN_SETTING) {

@@ -47,6 +47,16 @@ pub enum Verb {
     Tasks(Tasks),
     /// Show what a task wrote.
     Logs(Logs),
+    /// Say why a run or a task ran when it did, why it waits, or why a job did not fire.
+    Why(Why),
+    /// List executors.
+    Executors,
+    /// Give an executor nothing new; what it runs goes on.
+    Drain(Drain),
+    /// Let an executor that was drained take work again.
+    Undrain(Undrain),
+    /// Keep values that only executors can read.
+    Secret(Secret),
     /// List alarms that are open.
     Alarms(Alarms),
     /// Acknowledge alarms.
@@ -214,6 +224,82 @@ pub struct Logs {
     /// Which attempt; the last one where absent.
     #[arg(long)]
     pub attempt: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub struct Why {
+    /// The id of a run or of a task; or, with --at, a job's name.
+    pub what: String,
+    /// A time of the job: 2026-11-21T09:30 in --zone, RFC 3339, or epoch milliseconds.
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Drain {
+    /// The executor's name.
+    pub name: String,
+    /// Its group.
+    #[arg(long, default_value = "local")]
+    pub group: String,
+    /// Why, for those who see it.
+    #[arg(long, default_value = "")]
+    pub reason: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Undrain {
+    /// The executor's name.
+    pub name: String,
+    /// Its group.
+    #[arg(long, default_value = "local")]
+    pub group: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Secret {
+    #[command(subcommand)]
+    pub what: SecretVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SecretVerb {
+    /// Seal a value for the executors of a group. It is read from the standard input, not from the line.
+    Set(SecretSet),
+    /// List the names of secrets.
+    List,
+    /// Forget a secret.
+    Remove(OfSecret),
+    /// Make a key for the executors of a group.
+    Keygen(Keygen),
+}
+
+#[derive(Debug, Args)]
+pub struct SecretSet {
+    /// What jobs call it: ${secret:NAME}.
+    pub name: String,
+    /// The executor group that may open it.
+    #[arg(long, default_value = "local")]
+    pub group: String,
+    /// The group's public key in hexadecimal; what its executors registered where absent.
+    #[arg(long, value_name = "KEY")]
+    pub key: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct OfSecret {
+    /// Its name.
+    pub name: String,
+    /// The executor group that it is for.
+    #[arg(long, default_value = "local")]
+    pub group: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Keygen {
+    /// The file that the key is written to; its executors read it there.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -427,6 +513,23 @@ const COMMANDS: &[(&str, &str, &str)] = &[
     ("runs", "列出执行记录。", "campanile runs nightly-report --state failed"),
     ("tasks", "列出作业。", "campanile tasks --state 302"),
     ("logs", "查看作业的输出。", "campanile logs 019aa5b2-7c1e-7d3a-9b6f-0c2e4a68f013 --follow"),
+    (
+        "why",
+        "说明一次运行或作业为何此时执行、为何等待，或任务为何没有触发。",
+        "campanile why nightly-report --at 2026-11-21T02:30",
+    ),
+    ("executors", "列出执行器。", "campanile executors"),
+    ("drain", "不再向执行器分配新作业；正在运行的继续。", "campanile drain build-7 --group etl --reason 'new disk'"),
+    ("undrain", "让已排空的执行器重新接收作业。", "campanile undrain build-7 --group etl"),
+    ("secret", "保管只有执行器能读取的值。", "campanile secret list"),
+    (
+        "secret set",
+        "为一个执行器组加密保存一个值。值从标准输入读取，不写在命令行上。",
+        "campanile secret set api-token < token.txt",
+    ),
+    ("secret list", "列出密钥值的名称。", "campanile secret list"),
+    ("secret remove", "删除一个密钥值。", "campanile secret remove api-token"),
+    ("secret keygen", "为一个执行器组生成密钥对。", "campanile secret keygen --out etl.key"),
     ("alarms", "列出未恢复的告警。", "campanile alarms --all"),
     ("ack", "确认告警。", "campanile ack 019aa5b2-7c1e-7d3a-9b6f-0c2e4a68f013 --note 'disk is being extended'"),
     ("ledger", "核对是否有触发丢失或重复；如有则以失败退出。", "campanile ledger && echo clean"),
@@ -526,6 +629,15 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("note", "已知情况或处理打算。"),
     ("run", "执行记录的 ID。"),
     ("reason", "原因，供其他人查看。"),
+    ("what", "执行记录或作业的 ID；与 --at 一起使用时为任务名称。"),
+    ("at", "任务的一个时间：按 --zone 的 2026-11-21T09:30，或 RFC 3339，或毫秒时间戳。"),
+    ("drain.name", "执行器名称。"),
+    ("undrain.name", "执行器名称。"),
+    ("group", "执行器组。"),
+    ("set.name", "任务中的写法：${secret:NAME}。"),
+    ("remove.name", "名称。"),
+    ("key", "该组的公钥（十六进制）；默认使用其执行器登记的公钥。"),
+    ("out", "写入密钥的文件；执行器从该文件读取。"),
 ];
 
 /// The command line with its help in a language.

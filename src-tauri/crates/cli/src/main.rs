@@ -7,12 +7,14 @@
 mod alarms;
 mod arguments;
 mod calendars;
+mod executors;
 mod jobs;
 mod runs;
 mod said;
 mod serve;
 mod session;
 mod tokens;
+mod why;
 mod zones;
 
 use std::process::ExitCode;
@@ -101,6 +103,11 @@ async fn carry_out(line: Line, lang: Lang) -> Result<Answer, Fault> {
         Verb::Logs(logs) => runs::logs(&session, logs).await,
         Verb::Cancel(of) => runs::change(&session, "cancel_instance", of).await,
         Verb::Retry(of) => runs::change(&session, "retry_instance", of).await,
+        Verb::Why(of) => why::why(&session, of).await,
+        Verb::Executors => executors::list(&session).await,
+        Verb::Drain(of) => executors::drain(&session, of).await,
+        Verb::Undrain(of) => executors::undrain(&session, of).await,
+        Verb::Secret(secret) => executors::secret(&session, secret.what).await,
         Verb::Alarms(list) => alarms::list(&session, list).await,
         Verb::Ack(ack) => alarms::acknowledge(&session, ack).await,
         Verb::Ledger => alarms::ledger(&session).await,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use campanile_engine::{Node, Standing};
 use campanile_gateway::{Admission, Switchboard};
 use campanile_processors::{ChildLedger, HttpPolicy, HttpProcessor, PrivateAddresses, ShellProcessor, SqlProcessor};
-use campanile_sdk::{Executor, Processor, transport};
+use campanile_sdk::{Executor, Processor, SecretKey, transport};
 use tokio_util::sync::CancellationToken;
 
 use crate::Who;
@@ -37,6 +37,7 @@ pub struct Embedded {
     sql: Arc<SqlProcessor>,
     allow_shell: bool,
     capacity: Option<u32>,
+    key: Option<SecretKey>,
     scratch: std::path::PathBuf,
     switchboard: Arc<Switchboard>,
 }
@@ -58,9 +59,16 @@ impl Embedded {
             children,
             allow_shell: who.may_run_shell(),
             capacity: who.capacity(),
+            key: None,
             scratch: data.scratch(),
             switchboard,
         }
+    }
+
+    /// What opens its secrets; without it a task that names one is refused.
+    #[must_use]
+    pub fn with_key(self, key: Option<SecretKey>) -> Embedded {
+        Embedded { key, ..self }
     }
 
     pub fn offers(&self) -> Vec<Offer> {
@@ -153,6 +161,9 @@ impl Embedded {
             .time_to_leave(TIME_TO_LEAVE);
         if let Some(capacity) = self.capacity {
             builder = builder.capacity(capacity);
+        }
+        if let Some(key) = &self.key {
+            builder = builder.secret_key(key.clone());
         }
         if self.allow_shell {
             builder = builder.processor(self.shell.clone());

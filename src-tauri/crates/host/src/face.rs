@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use campanile_api::views::{NodeState, ProcessorView};
 use campanile_engine::{Node, Standing};
-use campanile_model::{Fault, Words};
+use campanile_model::task::{ExecutorRef, Task};
+use campanile_model::{Fault, Timestamp, Words};
 use campanile_sdk::ProcessorInfo;
 
 use crate::embedded::GROUP;
@@ -21,13 +22,14 @@ pub struct Offer {
 pub struct Face {
     node: Arc<Node>,
     offers: Vec<Offer>,
+    own_key: Option<[u8; 32]>,
     /// Another program drives the engine, as far as one that takes no part in it has seen.
     someone_leads: AtomicBool,
 }
 
 impl Face {
-    pub fn new(node: Arc<Node>, offers: Vec<Offer>) -> Face {
-        Face { node, offers, someone_leads: AtomicBool::new(false) }
+    pub fn new(node: Arc<Node>, offers: Vec<Offer>, own_key: Option<[u8; 32]>) -> Face {
+        Face { node, offers, own_key, someone_leads: AtomicBool::new(false) }
     }
 
     pub fn someone_leads(&self, leads: bool) {
@@ -82,6 +84,23 @@ impl campanile_api::Node for Face {
     fn in_hand(&self) -> Option<u32> {
         let leading = self.node.standing() == Standing::Leading;
         leading.then(|| self.node.executors().iter().map(|executor| executor.in_hand).sum())
+    }
+
+    fn heard(&self) -> Vec<(ExecutorRef, Timestamp, u32, u32)> {
+        let views = self.node.executors().into_iter();
+        views.map(|view| (view.executor, view.heard_at, view.in_hand, view.running)).collect()
+    }
+
+    fn held(&self, task: &Task) -> Option<Words> {
+        self.node.holds(task).map(|held| held.cause.words())
+    }
+
+    fn own_key(&self) -> Option<[u8; 32]> {
+        self.own_key
+    }
+
+    fn own_group(&self) -> &str {
+        GROUP
     }
 
     fn trouble(&self) -> Option<Fault> {

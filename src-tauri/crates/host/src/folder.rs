@@ -4,7 +4,9 @@ use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use campanile_model::secret::to_hex;
 use campanile_model::{Code, Fault};
+use campanile_sdk::{KeyError, SecretKey};
 
 /// Everything that belongs to one installation.
 #[derive(Clone, Debug)]
@@ -69,6 +71,20 @@ impl DataFolder {
         self.root.join("secrets")
     }
 
+    /// What opens the secrets of the group `local`: in this folder, because every program that may host its executor,
+    /// with a session or without, has to read it. Made when it is first wanted.
+    pub fn executor_key(&self) -> Result<SecretKey, KeyError> {
+        let path = self.secrets().join("executor.key");
+        if !path.exists() {
+            match make_key(&path) {
+                // Another program was faster.
+                Err(KeyError::Unreadable { source, .. }) if source.kind() == ErrorKind::AlreadyExists => {}
+                made => return made,
+            }
+        }
+        SecretKey::read(&path)
+    }
+
     /// What opens the API to whoever may read this folder; made when it is first wanted.
     pub fn token(&self) -> Result<String, Fault> {
         let path = self.root.join("token");
@@ -90,6 +106,37 @@ impl DataFolder {
     pub(crate) fn keep_port(&self, port: u16) -> io::Result<()> {
         fs::write(self.root.join("health-port"), port.to_string())
     }
+}
+
+/// Draws a key for an executor group and writes it to a new file, for its owner alone. A file that is there stays.
+pub fn make_key(path: &Path) -> Result<SecretKey, KeyError> {
+    let key = SecretKey::generate();
+    let text = format!(
+        "# Opens the secrets of a Campanile executor group. Keep it where only its executors can read it.\n\
+         # Public: {}\n{}\n",
+        to_hex(&key.public()),
+        key.to_hex()
+    );
+    let write = || {
+        let mut folder = fs::DirBuilder::new();
+        folder.recursive(true);
+        let mut file = fs::OpenOptions::new();
+        file.write(true).create_new(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+            folder.mode(0o700);
+            file.mode(0o600);
+        }
+        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            folder.create(parent)?;
+        }
+        let mut file = file.open(path)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    };
+    write().map_err(|source| KeyError::Unreadable { path: path.display().to_string(), source })?;
+    Ok(key)
 }
 
 /// Nobody else on the machine may read it.
@@ -131,6 +178,22 @@ mod tests {
             use std::os::unix::fs::PermissionsExt as _;
             let mode = fs::metadata(data.root().join("token")).expect("a file").permissions().mode();
             assert_eq!(mode & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn the_key_of_the_own_executor_is_made_once_and_for_its_owner_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = DataFolder::open(folder.path()).expect("it is made");
+        let key = data.executor_key().expect("a key");
+        assert_eq!(data.executor_key().expect("the same").public(), key.public());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let path = data.secrets().join("executor.key");
+            assert_eq!(fs::metadata(&path).expect("a file").permissions().mode() & 0o777, 0o600);
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("ours");
+            assert!(matches!(data.executor_key(), Err(KeyError::OthersMayRead { .. })));
         }
     }
 

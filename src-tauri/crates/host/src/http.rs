@@ -15,11 +15,13 @@ use axum::routing::{get, post};
 use axum::{Json, Router, body};
 use campanile_api::{CallContext, Lang};
 use campanile_model::{Code, Fault, Words};
+use futures::stream::{self, StreamExt as _};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::downloads::{Downloads, LogText, WantedLog, file_name};
 use crate::executors::cannot_listen;
 use crate::{Host, console, outside};
 
@@ -32,6 +34,7 @@ struct Door {
     /// What a browser may call us: `127.0.0.1:4000`.
     names: Vec<String>,
     shutdown: CancellationToken,
+    downloads: Downloads,
 }
 
 /// A listening server; nothing is answered until it runs.
@@ -65,7 +68,13 @@ impl Server {
     pub async fn run(self, host: Arc<Host>, shutdown: CancellationToken) {
         let port = self.address.port();
         let names = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}")).to_vec();
-        let door = Arc::new(Door { host, token: self.token, names, shutdown: shutdown.clone() });
+        let door = Arc::new(Door {
+            host,
+            token: self.token,
+            names,
+            shutdown: shutdown.clone(),
+            downloads: Downloads::default(),
+        });
         let pages = router(door).into_make_service_with_connect_info::<SocketAddr>();
         let served = axum::serve(self.listener, pages).with_graceful_shutdown(shutdown.cancelled_owned());
         if let Err(error) = served.await {
@@ -77,6 +86,8 @@ impl Server {
 fn router(door: Arc<Door>) -> Router {
     Router::new()
         .route("/api/feed", get(feed))
+        .route("/api/downloads", post(offer_download))
+        .route("/api/downloads/{ticket}", get(download))
         .route("/api/{operation}", post(call))
         .fallback(get(console::page))
         .layer(DefaultBodyLimit::max(LARGEST_BODY))
@@ -149,6 +160,53 @@ async fn call(
         Ok(answer) => ([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response(),
         Err(fault) => refusal(&fault),
     }
+}
+
+/// Draws a ticket for one log; whoever follows it needs no token, so that the token is in no history of downloads.
+async fn offer_download(State(door): State<Arc<Door>>, headers: HeaderMap, request: Request) -> Response {
+    let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+    if !door.admits(shown.unwrap_or_default()) {
+        return refusal(&Code::TokenWrong.fault());
+    }
+    let envelope = match read_envelope(request).await {
+        Ok(envelope) => envelope,
+        Err(fault) => return refusal(&fault),
+    };
+    match serde_json::from_value::<WantedLog>(envelope.input) {
+        Ok(wanted) => Json(serde_json::json!({"ticket": door.downloads.offer(wanted)})).into_response(),
+        Err(error) => refusal(&Code::BadRequest.fault().with("reason", error)),
+    }
+}
+
+/// Streams a whole log, read as fast as it is taken.
+async fn download(State(door): State<Arc<Door>>, Path(ticket): Path<String>) -> Response {
+    let Some(wanted) = door.downloads.take(&ticket) else { return refusal(&Code::TokenWrong.fault()) };
+    let cx = CallContext { who: door.host.person().clone(), zone: String::new(), lang: Lang::En };
+    let mut text = LogText::new(&wanted);
+    // The first piece is asked for before anything is answered: what is refused is refused as such.
+    let first = match text.next(&door.host, &cx).await {
+        Ok(first) => first.unwrap_or_default(),
+        Err(fault) => return refusal(&fault),
+    };
+    let rest = stream::unfold(Some((text, door.clone(), cx)), async |state| {
+        let (mut text, door, cx) = state?;
+        match text.next(&door.host, &cx).await {
+            Ok(Some(piece)) => Some((Ok(piece), Some((text, door, cx)))),
+            Ok(None) => None,
+            Err(fault) => Some((Err(std::io::Error::other(fault.to_string())), None)),
+        }
+    });
+    let body = body::Body::from_stream(stream::once(async { Ok(first) }).chain(rest));
+    let name = file_name(&wanted.name);
+    let plain: String = name.chars().map(|letter| if letter.is_ascii() { letter } else { '_' }).collect();
+    let encoded: String = name.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let disposition = format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}");
+    let headers = [
+        (header::CONTENT_TYPE, "text/plain; charset=utf-8".to_owned()),
+        (header::CACHE_CONTROL, "no-store".to_owned()),
+        (header::CONTENT_DISPOSITION, disposition),
+    ];
+    (headers, body).into_response()
 }
 
 async fn read_envelope(request: Request) -> Result<Envelope, Fault> {

@@ -7,6 +7,7 @@
 pub mod certs;
 mod connections;
 mod console;
+mod downloads;
 mod embedded;
 mod executors;
 mod face;
@@ -38,6 +39,7 @@ use campanile_model::request::{Person, Role};
 use campanile_model::schedule::Zones;
 use campanile_model::{Almanac, Code, Fault};
 use campanile_processors::ChildLedger;
+use campanile_sdk::SecretKey;
 use campanile_store::Store;
 use campanile_store_sqlite::SqliteStore;
 use serde_json::Value;
@@ -50,8 +52,9 @@ use crate::face::Face;
 use crate::keychain::Vault;
 use crate::zone_data::KeptZones;
 
+pub use downloads::{LogText, WantedLog, file_name};
 pub use executors::{ExecutorPort, TlsFiles};
-pub use folder::DataFolder;
+pub use folder::{DataFolder, make_key};
 pub use http::{Server, status_of};
 pub use logs::FileLogs;
 pub use records::{Records, keep_records};
@@ -132,8 +135,14 @@ impl Host {
         // A server has no session whose keychain it could ask; of a folder that both use, each reads where it can.
         let vault = Vault::new(data.secrets(), who == Who::Desktop);
         let connections = NamedConnections::new(data.connections(), store_for_engine.clone(), vault);
-        let embedded = Embedded::new(machine, Arc::new(children), &data, who, connections.clone(), switchboard.clone());
-        let face = Arc::new(Face::new(node.clone(), embedded.offers()));
+        let key = data
+            .executor_key()
+            .inspect_err(|error| tracing::warn!(%error, "without its key the embedded executor takes no secrets"))
+            .ok();
+        let own_key = key.as_ref().map(SecretKey::public);
+        let embedded = Embedded::new(machine, Arc::new(children), &data, who, connections.clone(), switchboard.clone())
+            .with_key(key);
+        let face = Arc::new(Face::new(node.clone(), embedded.offers(), own_key));
         let api = Arc::new(Api::new(Below {
             desk: Desk { store: store_for_engine, coord, clock: clock.clone(), dice },
             archive: store.clone(),

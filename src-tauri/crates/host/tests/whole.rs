@@ -1,111 +1,14 @@
 //! A whole node on a folder of its own: asked through the API and over HTTP, with the executor that lives in it.
 
+mod support;
+
 use std::sync::Arc;
-use std::time::Duration;
 
-use campanile_api::{CallContext, Lang};
-use campanile_host::{Host, Options, Server, Who};
-use campanile_model::{Code, Fault};
+use campanile_host::{Server, Who};
+use campanile_model::Code;
 use serde_json::{Value, json};
-use tempfile::TempDir;
-use tokio::task::JoinHandle;
+use support::{PATIENCE, Running, ask, folder, open, shell};
 use tokio_util::sync::CancellationToken;
-
-/// Nothing here takes so long; what does is stuck.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-struct Running {
-    host: Arc<Host>,
-    shutdown: CancellationToken,
-    task: JoinHandle<()>,
-}
-
-impl Running {
-    async fn start(folder: &TempDir, who: Who) -> Running {
-        let host = Arc::new(open(folder, who).await.expect("it opens"));
-        let shutdown = CancellationToken::new();
-        let task = tokio::spawn(host.clone().run(shutdown.clone()));
-        Running { host, shutdown, task }
-    }
-
-    async fn leading(folder: &TempDir, who: Who) -> Running {
-        let running = Running::start(folder, who).await;
-        running.until(|status| status["node"] == "leading").await;
-        running
-    }
-
-    async fn stop(self) {
-        self.shutdown.cancel();
-        self.task.await.expect("it ends in good order");
-        self.host.close().await;
-    }
-
-    async fn ask(&self, operation: &str, input: Value) -> Value {
-        ask(&self.host, operation, input).await.unwrap_or_else(|fault| panic!("{operation}: {fault}"))
-    }
-
-    async fn refused(&self, operation: &str, input: Value) -> Fault {
-        ask(&self.host, operation, input).await.expect_err(operation)
-    }
-
-    /// Waits for a status that the feed tells.
-    async fn until(&self, reached: impl Fn(&Value) -> bool) {
-        let mut frames = self.host.feed().subscribe();
-        let waiting = async {
-            while let Some(frame) = frames.next().await {
-                if reached(&serde_json::to_value(&frame.status).expect("JSON")) {
-                    return;
-                }
-            }
-            panic!("the feed ended");
-        };
-        tokio::time::timeout(PATIENCE, waiting).await.expect("in time");
-    }
-
-    /// Asks again with each frame until the answer is as wanted.
-    async fn until_answer(&self, operation: &str, input: Value, reached: impl Fn(&Value) -> bool) -> Value {
-        let mut frames = self.host.feed().subscribe();
-        let waiting = async {
-            loop {
-                let answer = self.ask(operation, input.clone()).await;
-                if reached(&answer) {
-                    return answer;
-                }
-                frames.next().await.expect("the feed goes on");
-            }
-        };
-        match tokio::time::timeout(PATIENCE, waiting).await {
-            Ok(answer) => answer,
-            Err(_) => panic!("{operation}: still {:#}", self.ask(operation, input).await),
-        }
-    }
-
-    async fn run_to_its_end(&self, job: &str) -> Value {
-        let done = self.ask("run_jobs", json!({"jobs": [job]})).await;
-        let instance = done["instances"][0].clone();
-        self.until_answer("get_instance", json!({"instance": instance}), |detail| {
-            !matches!(detail["row"]["state"].as_str(), Some("waiting" | "running"))
-        })
-        .await
-    }
-}
-
-async fn open(folder: &TempDir, who: Who) -> Result<Host, Fault> {
-    Host::open(Options { data: folder.path().join("data"), who }).await
-}
-
-async fn ask(host: &Host, operation: &str, input: Value) -> Result<Value, Fault> {
-    let cx = CallContext { who: host.person().clone(), zone: "Asia/Shanghai".to_owned(), lang: Lang::En };
-    host.call(operation, input, &cx).await
-}
-
-fn folder() -> TempDir {
-    tempfile::tempdir().expect("a folder")
-}
-
-fn shell(name: &str, command: &str) -> Value {
-    json!({"spec": {"name": name, "schedule": {"kind": "manual"}, "processor": "shell", "parameters": {"command": command}, "retry": {"retries": 0}}})
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_is_saved_run_and_its_output_read() {

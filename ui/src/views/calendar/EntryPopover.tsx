@@ -24,6 +24,7 @@ import { useSkipEntry } from "./EntryMenu";
 import { keyOf } from "./moving";
 import { useWhen } from "./RescheduleDialog";
 import type { Opened } from "./WeekGrid";
+import { Why } from "./Why";
 import { calendarWords } from "./words";
 
 interface EntryPopoverProps {
@@ -154,6 +155,7 @@ function Detail({ job, name, hue, words, entry, onClose, onBack, onMove }: Detai
       </span>,
     ]);
   facts.push([w.schedule, said(words)]);
+  if (entry) facts.push([w.why, <Why key="why" of={entry} />]);
 
   return (
     <div data-hue={hue % 12}>

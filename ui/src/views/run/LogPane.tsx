@@ -1,14 +1,15 @@
 // The log of one task, growing while it runs; of an earlier attempt where that is chosen.
 import { useQuery } from "@tanstack/react-query";
-import { Download } from "lucide-react";
+import { Download, FileSearch, History } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { sayRefusal } from "@/api/client";
-import { logQuery, wholeLog } from "@/api/logs";
+import { saveLog } from "@/api/downloads";
+import { logFromQuery, logQuery } from "@/api/logs";
 import type { TaskRow } from "@/api/types";
 import { RefusalNotice } from "@/components";
-import { saveText } from "@/lib/clipboard";
 import { useWords } from "@/lib/words";
-import { IconButton, LogView, Segmented, Select } from "@/primitives";
+import { Button, IconButton, LogView, Segmented, Select } from "@/primitives";
+import { LogSearch } from "./LogSearch";
 import { runWords } from "./words";
 
 /** More attempts than this are in a list instead of beside one another. */
@@ -17,9 +18,12 @@ const FEW = 5;
 export function LogPane({ task, jobName }: { task: TaskRow; jobName: string }) {
   const w = useWords(runWords);
   const [wanted, setWanted] = useState<number | null>(null);
+  const [searching, setSearching] = useState(false);
+  const [from, setFrom] = useState<number | null>(null);
   const attempt = wanted ?? Math.max(1, task.attempt);
   const query = useQuery(logQuery(task.id, attempt, w.log.gap));
-  const tail = query.data;
+  const found = useQuery({ ...logFromQuery(task.id, attempt, from ?? 0), enabled: from !== null });
+  const tail = from === null ? query.data : found.data;
   // That a task has ended closes its log, though nothing was written to it.
   const over = task.state >= 300;
   const { refetch } = query;
@@ -36,16 +40,41 @@ export function LogPane({ task, jobName }: { task: TaskRow; jobName: string }) {
     size: "sm" as const,
     label: w.attempts,
     value: String(attempt),
-    onChange: (next: string) => setWanted(Number(next) === task.attempt ? null : Number(next)),
+    onChange: (next: string) => {
+      setFrom(null);
+      setWanted(Number(next) === task.attempt ? null : Number(next));
+    },
   };
 
   if (query.isError && !tail) return <RefusalNotice error={query.error} onAgain={() => void query.refetch()} />;
   return (
     <div data-testid="run-log" className="panel flex h-full min-h-0 flex-col overflow-hidden">
+      {searching && (
+        <LogSearch
+          key={attempt}
+          task={task.id}
+          attempt={attempt}
+          onClose={() => {
+            setSearching(false);
+            setFrom(null);
+          }}
+          onOpen={(hit) => setFrom(hit.offset)}
+        />
+      )}
+      {from !== null && (
+        <div className="flex items-center gap-2 border-line border-b bg-running-soft px-3 py-1 text-xs">
+          <History className="size-3.5" />
+          <span>{w.log.fromHere}</span>
+          <Button size="sm" variant="quiet" className="ml-auto" onPress={() => setFrom(null)}>
+            {w.log.backToEnd}
+          </Button>
+        </div>
+      )}
       <LogView
-        key={`${task.id}-${attempt}`}
+        key={`${task.id}-${attempt}-${from ?? "live"}`}
+        start={from !== null}
         lines={lines}
-        live={!(tail?.closed ?? false)}
+        live={from === null && !(tail?.closed ?? false)}
         empty={tail?.closed ? w.log.nothing : w.log.none}
         tools={
           <>
@@ -61,12 +90,17 @@ export function LogPane({ task, jobName }: { task: TaskRow; jobName: string }) {
               ))}
             <IconButton
               size="sm"
+              label={w.log.searchAll}
+              icon={<FileSearch />}
+              onPress={() => setSearching(!searching)}
+              data-testid="log-search-open"
+            />
+            <IconButton
+              size="sm"
               label={w.log.download}
               icon={<Download />}
               onPress={() =>
-                void wholeLog(task.id, attempt)
-                  .then((text) => saveText(`${jobName}-${task.id}-${attempt}.log`, text))
-                  .catch(sayRefusal)
+                void saveLog({ task: task.id, attempt, name: `${jobName}-${task.id}-${attempt}.log` }).catch(sayRefusal)
               }
             />
           </>

@@ -3,17 +3,32 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useRouter } from "@tanstack/react-router";
 import { ChevronLeft, CircleX, OctagonX, Play, RotateCcw } from "lucide-react";
 import { useRef, useState } from "react";
-import { instanceQuery, useCancelInstances, useRetryInstances, useRunAgain } from "@/api/instances";
+import { instanceQuery, useCancelInstances, useRetryInstances } from "@/api/instances";
 import { jobQuery } from "@/api/jobs";
 import type { InstanceDetail, TaskRow } from "@/api/types";
 import { Answer, DueIn, InstanceStateBadge, RefusalNotice, View } from "@/components";
 import { useHotkey } from "@/lib/hotkeys";
 import { useWider } from "@/lib/width";
 import { useSaid, useWords } from "@/lib/words";
-import { Button, CodeBlock, Dialog, Facts, IconButton, Notice, Section, SkeletonRows, Tabs, toast } from "@/primitives";
+import {
+  Button,
+  CodeBlock,
+  Dialog,
+  Facts,
+  IconButton,
+  Notice,
+  Section,
+  Segmented,
+  SkeletonRows,
+  Tabs,
+  toast,
+} from "@/primitives";
+import { AgainDialog } from "./AgainDialog";
 import { Chain } from "./Chain";
+import { ComparePanel } from "./ComparePanel";
 import { LogPane } from "./LogPane";
 import { TaskCard } from "./TaskCard";
+import { WhyPanel } from "./WhyPanel";
 import { runWords } from "./words";
 
 const here = getRouteApi("/runs/$instance");
@@ -60,10 +75,11 @@ function Run({ of: detail }: { of: InstanceDetail }) {
   const job = useQuery(jobQuery(row.job));
   const cancel = useCancelInstances();
   const retry = useRetryInstances();
-  const again = useRunAgain();
   const [asking, setAsking] = useState(false);
+  const [again, setAgain] = useState(false);
   const [tab, setTab] = useState<"log" | "detail">("log");
   const [taskId, setTaskId] = useState<string | null>(null);
+  const [look, setLook] = useState<Look>("tasks");
   const box = useRef<HTMLDivElement>(null);
   const wide = useWider(box, WIDE_PX);
   const task = detail.tasks.find((each) => each.id === taskId) ?? telling(detail.tasks);
@@ -77,26 +93,27 @@ function Run({ of: detail }: { of: InstanceDetail }) {
   const back = () => router.history.push("/runs");
   const onCancel = () => whyNotCancel === null && setAsking(true);
   const onRetry = () => whyNotRetry === null && retry.mutate([row.id], { onSuccess: () => toast({ text: w.retried }) });
-  const onAgain = () =>
-    whyNotAgain === null &&
-    again.mutate(
-      { job: row.job, parameters: detail.parameters },
-      {
-        onSuccess: ({ instances }) => {
-          toast({ text: w.askedAgain(row.job_name) });
-          const [next] = instances;
-          if (next) router.history.push(`/runs/${encodeURIComponent(next)}`);
-        },
-      },
-    );
+  const onAgain = () => whyNotAgain === null && setAgain(true);
+  const onAskedAgain = (next: string | undefined) => {
+    setAgain(false);
+    toast({ text: w.askedAgain(row.job_name) });
+    if (next) router.history.push(`/runs/${encodeURIComponent(next)}`);
+  };
   const keys = { group: w.group };
   useHotkey("c", w.cancel, onCancel, { ...keys, enabled: whyNotCancel === null });
   useHotkey("r", w.retry, onRetry, { ...keys, enabled: whyNotRetry === null });
   useHotkey("R", w.again, onAgain, keys);
+  // Where the details stand behind the log they come forward.
+  const turn = (to: Look) => {
+    setLook(look === to ? "tasks" : to);
+    setTab("detail");
+  };
+  useHotkey("w", w.look.why, () => turn("why"), keys);
+  useHotkey("v", w.look.compare, () => turn("compare"), keys);
   useHotkey("Escape", w.back, back, { ...keys, palette: false });
 
   const log = task ? <LogPane key={task.id} task={task} jobName={row.job_name} /> : null;
-  const details = <Details of={detail} task={task} onTask={setTaskId} />;
+  const details = <Details of={detail} task={task} onTask={setTaskId} look={look} onLook={setLook} />;
   return (
     <View
       title={
@@ -138,12 +155,13 @@ function Run({ of: detail }: { of: InstanceDetail }) {
           <Button
             size="sm"
             icon={<Play />}
+            kbd="R"
             hint={w.againHint}
             why={whyNotAgain}
             onPress={onAgain}
             data-testid="run-again"
           >
-            {w.again}
+            {w.again}…
           </Button>
         </>
       }
@@ -171,6 +189,7 @@ function Run({ of: detail }: { of: InstanceDetail }) {
           </>
         )}
       </div>
+      {again && <AgainDialog of={detail} onClose={() => setAgain(false)} onDone={onAskedAgain} />}
       <Dialog
         open={asking}
         onClose={() => setAsking(false)}
@@ -231,9 +250,11 @@ interface DetailsProps {
   of: InstanceDetail;
   task: TaskRow | undefined;
   onTask: (id: string) => void;
+  look: Look;
+  onLook: (look: Look) => void;
 }
 
-function Details({ of: detail, task, onTask }: DetailsProps) {
+function Details({ of: detail, task, onTask, look, onLook }: DetailsProps) {
   const w = useWords(runWords);
   const said = useSaid();
   const { row } = detail;
@@ -269,6 +290,39 @@ function Details({ of: detail, task, onTask }: DetailsProps) {
     ],
   );
   const parameters = Object.keys(detail.parameters).length === 0 ? null : detail.parameters;
+  return (
+    <div className="flex flex-col gap-3">
+      <Segmented
+        bare
+        size="sm"
+        label={w.look.label}
+        value={look}
+        onChange={onLook}
+        options={[
+          { value: "tasks", label: w.look.tasks },
+          { value: "why", label: w.look.why },
+          { value: "compare", label: w.look.compare },
+        ]}
+      />
+      {look === "why" && <WhyPanel instance={row.id} />}
+      {look === "compare" && <ComparePanel instance={row.id} />}
+      {look === "tasks" && (
+        <Tasks of={detail} task={task} onTask={onTask} many={many} parameters={parameters} facts={facts} />
+      )}
+    </div>
+  );
+}
+
+type Look = "tasks" | "why" | "compare";
+
+interface TasksProps extends Pick<DetailsProps, "of" | "task" | "onTask"> {
+  many: boolean;
+  parameters: Record<string, unknown> | null;
+  facts: [string, React.ReactNode][];
+}
+
+function Tasks({ of: detail, task, onTask, many, parameters, facts }: TasksProps) {
+  const w = useWords(runWords);
   return (
     <div className="flex flex-col gap-4">
       <div className="flex flex-col gap-2">

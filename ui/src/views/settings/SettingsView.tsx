@@ -11,6 +11,7 @@ import { type Lang, useSaid, useWords } from "@/lib/words";
 import { Facts, Section, Segmented, SkeletonRows } from "@/primitives";
 import { CalendarList } from "./CalendarList";
 import { Connections } from "./Connections";
+import { Secrets } from "./Secrets";
 import { settingsWords } from "./words";
 import { ZoneData } from "./ZoneData";
 
@@ -81,6 +82,7 @@ export function SettingsView() {
         <CalendarList />
         <ZoneData />
         <Connections />
+        <Secrets />
         <Answer of={bootstrap} skeleton={<SkeletonRows rows={5} />}>
           {(node) => (
             <>
