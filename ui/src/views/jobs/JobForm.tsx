@@ -16,10 +16,13 @@ import { withParameter } from "@/lib/schemaForm";
 import { useLang, useSaid, useWords } from "@/lib/words";
 import { Button, Dialog, Notice, NumberField, Select, Skeleton, SkeletonRows, TextField, toast } from "@/primitives";
 import { type Draft, DraftError, emptyDraft, fromSpec, type SetDraft, toSpec } from "./draft";
+import { EXECUTION_HOMES, ExecutionFields } from "./ExecutionFields";
+import { executionWords } from "./executionWords";
 import { RunMenu } from "./RunMenu";
 import { RunsPreview } from "./RunsPreview";
 import { editJobRoute, newJobRoute } from "./route";
 import { ScheduleFields } from "./ScheduleFields";
+import { TemplateHelp } from "./TemplateHelp";
 import { TimePolicies } from "./TimePolicies";
 import { timeWords } from "./timeWords";
 import { jobWords } from "./words";
@@ -206,6 +209,7 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
     ((level === "week" && weekdays.length > 0) || (level === "month" && monthDays.trim() !== ""));
   const namedDay =
     named && check.data?.preview?.warnings.length ? check.data.preview.runs[1]?.local.slice(0, 16) : undefined;
+  const execution = useWords(executionWords);
   const processor = node.processors.find((each) => each.name === draft.processor && each.group === draft.group);
   const stale = refusal?.code === CHANGED_MEANWHILE;
   return (
@@ -328,6 +332,14 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
                 )
               }
               error={(key) => error(`parameters.${key}`)}
+            />
+            <TemplateHelp group={draft.group} />
+          </Part>
+          <Part title={execution.title}>
+            <ExecutionFields
+              rest={draft.rest}
+              set={(change, where) => set((old) => ({ rest: { ...old.rest, ...change } }), [where])}
+              error={error}
             />
           </Part>
           <Part title={t.policies}>
@@ -534,6 +546,7 @@ const HOMES = [
   "spreadSeconds",
   "tenant",
   "owner",
+  ...EXECUTION_HOMES,
 ];
 
 /** Which part of the document a part of the draft becomes. */
