@@ -29,6 +29,9 @@ type Executor struct {
 	Nodes []string
 	// Token admits the executor to its group, where the node asks for one.
 	Token string
+	// SecretKey opens the secrets of the group, and is the same for all of its executors; see [ReadSecretKey]. Without it
+	// a task that names a secret is refused.
+	SecretKey string
 	// TLS secures the stream; with Certificates in it the executor proves who it is, too. Nil: not secured.
 	TLS *tls.Config
 	// Capacity is how many attempts run at once; twice the cores of the machine unless set.
@@ -121,7 +124,7 @@ func (e *Executor) Run(ctx context.Context) error {
 	if err := e.check(); err != nil {
 		return err
 	}
-	keys, err := newKeyPair()
+	keys, err := newKeyPair(e.SecretKey)
 	if err != nil {
 		return err
 	}

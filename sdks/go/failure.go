@@ -73,6 +73,16 @@ func parametersRefused(field, problem string) *Failure {
 		Zh(fmt.Sprintf("参数 %s 不正确：%s", field, problem))
 }
 
+func secretMissing(name string) *Failure {
+	return Business("k_sc_ec_300040", "there is no secret "+name+" for this executor's group").
+		Zh("该执行器组没有名为 " + name + " 的密钥值")
+}
+
+func secretClosed(name string) *Failure {
+	return Business("k_sc_ec_300041", "secret "+name+" cannot be opened here: it is sealed to another key than this executor's").
+		Zh("此处无法打开密钥值 " + name + "：它加密到的不是该执行器的密钥")
+}
+
 func panicked(detail string) *Failure {
 	return Business("k_sc_ec_300018", "the processor panicked: "+detail).Zh("Processor 崩溃（panic）：" + detail)
 }

@@ -2,9 +2,12 @@ package campanile
 
 import (
 	"bytes"
-	"crypto/rand"
+	"crypto/ecdh"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,34 +16,66 @@ import (
 	"golang.org/x/crypto/nacl/box"
 )
 
-// What `${secret:name}` in the parameters stands for comes sealed to a key pair that is made at each start and never
-// leaves the process: no node can read it.
+// What `${secret:name}` in the parameters stands for comes sealed to the key of the executor's group, which its executors
+// alone have: no node can read it.
 
 var secretMark = regexp.MustCompile(`\$\{secret:([^}]*)\}`)
 
 // What stands where a secret was said.
-const masked = "••••••"
+const masked = "***"
 
 // A shorter value is not masked: hiding every "1" of a log would hide the log.
 const shortestMasked = 4
 
+// Nil where the executor has no key and takes no secrets.
 type keyPair struct{ public, private *[32]byte }
 
-func newKeyPair() (keyPair, error) {
-	public, private, err := box.GenerateKey(rand.Reader)
+// ReadSecretKey reads a key as `campanile secret keygen` wrote it, for [Executor.SecretKey].
+func ReadSecretKey(path string) (string, error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
-		return keyPair{}, fmt.Errorf("campanile: no key pair could be made: %w", err)
+		return "", fmt.Errorf("campanile: %w", err)
 	}
-	return keyPair{public, private}, nil
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return line, nil
+		}
+	}
+	return "", fmt.Errorf("campanile: %s holds no key", path)
+}
+
+func newKeyPair(secret string) (keyPair, error) {
+	if secret == "" {
+		return keyPair{}, nil
+	}
+	raw, err := hex.DecodeString(secret)
+	if err != nil {
+		return keyPair{}, errors.New("campanile: a secret key is 64 hexadecimal digits")
+	}
+	key, err := ecdh.X25519().NewPrivateKey(raw)
+	if err != nil {
+		return keyPair{}, errors.New("campanile: a secret key is 64 hexadecimal digits")
+	}
+	return keyPair{(*[32]byte)(key.PublicKey().Bytes()), (*[32]byte)(raw)}, nil
+}
+
+func (k keyPair) registered() []byte {
+	if k.public == nil {
+		return nil
+	}
+	return k.public[:]
 }
 
 // open gives the secrets by name; one that does not open is a failure that does not say its value.
 func (k keyPair) open(sealed []*v1.SealedSecret) (map[string]string, *Failure) {
 	secrets := make(map[string]string, len(sealed))
 	for _, secret := range sealed {
+		if k.private == nil {
+			return nil, secretClosed(secret.Name)
+		}
 		value, opened := box.OpenAnonymous(nil, secret.Ciphertext, k.public, k.private)
 		if !opened {
-			return nil, parametersRefused("${secret:"+secret.Name+"}", "it is not sealed to this executor's key")
+			return nil, secretClosed(secret.Name)
 		}
 		secrets[secret.Name] = string(value)
 	}
@@ -78,7 +113,7 @@ func fillInText(text string, secrets map[string]string) (string, *Failure) {
 		name := secretMark.FindStringSubmatch(mark)[1]
 		value, known := secrets[name]
 		if !known && missing == nil {
-			missing = parametersRefused(mark, "there is no such secret")
+			missing = secretMissing(name)
 		}
 		return value
 	})

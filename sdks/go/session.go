@@ -384,7 +384,7 @@ func (s *session) join(opened connected, now time.Time) {
 	register := &v1.Register{
 		ProtocolVersion: protocolVersion, Group: s.executor.Group, Name: s.executor.Name, BootId: s.bootID,
 		Labels: s.executor.Labels, Capacity: &v1.Capacity{Running: uint32(room), Queued: uint32(queue)},
-		SdkVersion: Version, Token: s.executor.Token, PublicKey: s.keys.public[:],
+		SdkVersion: Version, Token: s.executor.Token, PublicKey: s.keys.registered(),
 	}
 	for _, hosted := range s.executor.processors {
 		register.Processors = append(register.Processors, hosted.registered())

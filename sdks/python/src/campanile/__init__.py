@@ -20,6 +20,7 @@ becomes of its attempts.
 from campanile._executor import Executor
 from campanile._failure import Business, Cancelled, Failure, Killed, Refused, System, Transient
 from campanile._processor import Info, Processor, Question, ShardingProcessor, processor
+from campanile._secrets import read_secret_key
 from campanile._session import Left
 from campanile._sharding import Item, Notice, ShardEnd
 from campanile._task import CancelStage, Shard, Task, TaskLogHandler, Upstream, current_task
@@ -50,4 +51,5 @@ __all__ = [
     "Upstream",
     "current_task",
     "processor",
+    "read_secret_key",
 ]

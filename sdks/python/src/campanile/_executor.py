@@ -11,9 +11,8 @@ import uuid
 from collections.abc import Iterable, Mapping
 from types import FrameType
 
-from nacl.public import PrivateKey
-
 from campanile._processor import Processor, ShardingProcessor, check
+from campanile._secrets import key_of
 from campanile._session import Left, Session
 from campanile._wire import TLS
 
@@ -26,7 +25,9 @@ class Executor:
     `nodes` are addresses (host:port) to begin with; any one will do, since each node tells of the others. `name` is
     unique among the live executors of the group, and the host's name unless given. `capacity` is how many attempts run
     at once (twice the cores unless given), `queued` how many more may wait here (as many again). `labels` are what
-    jobs with the route label match. `token` admits the executor to its group, where the node asks for one.
+    jobs with the route label match. `token` admits the executor to its group, where the node asks for one. `secret_key`
+    opens the secrets of the group and is the same for all of its executors (`read_secret_key`); without it a task that
+    names a secret is refused.
 
     `time_to_leave` is how many seconds what runs may go on once the executor is to shut down; after it processors are
     asked to end.
@@ -45,6 +46,7 @@ class Executor:
         queued: int | None = None,
         labels: Mapping[str, str] | None = None,
         token: str = "",
+        secret_key: str = "",
         tls: TLS | None = None,
         time_to_leave: float = 30.0,
     ) -> None:
@@ -58,7 +60,7 @@ class Executor:
         self.queued = self.capacity if queued is None else queued
         self.time_to_leave = time_to_leave
         self.boot_id = uuid.uuid4().hex
-        self.key = PrivateKey.generate()
+        self.key = key_of(secret_key)
         self.processors: dict[str, Processor | ShardingProcessor] = {}
         for processor in processors:
             check(processor)

@@ -64,6 +64,22 @@ def parameters_refused(field: str, problem: str) -> Failure:
     )
 
 
+def secret_missing(name: str) -> Failure:
+    return Business(
+        "k_sc_ec_300040",
+        f"there is no secret {name} for this executor's group",
+        zh=f"该执行器组没有名为 {name} 的密钥值",
+    )
+
+
+def secret_closed(name: str) -> Failure:
+    return Business(
+        "k_sc_ec_300041",
+        f"secret {name} cannot be opened here: it is sealed to another key than this executor's",
+        zh=f"此处无法打开密钥值 {name}：它加密到的不是该执行器的密钥",
+    )
+
+
 def executor_left() -> Failure:
     return Transient("k_sc_ec_300021", "the executor shut down before the task ended", zh="任务结束前 Executor 已关闭")
 

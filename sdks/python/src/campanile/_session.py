@@ -240,7 +240,7 @@ class Session:
             capacity=self._capacity(),
             sdk_version=executor.sdk_version,
             token=executor.token,
-            public_key=bytes(executor.key.public_key),
+            public_key=bytes(executor.key.public_key) if executor.key else b"",
             still_held=[
                 v1.HeldAttempt(
                     attempt=attempt_ref(record.key), state=record.phase.value, last_sequence=record.last_sequence
