@@ -54,7 +54,9 @@ async fn firings(count: usize) -> anyhow::Result<()> {
                     version: job.version,
                     seen_through: from,
                     instances: vec![fixtures::instance(job, second)],
+                    supersedes: Vec::new(),
                     omissions: Vec::new(),
+                    questions: Vec::new(),
                     span: LedgerSpan {
                         job: job.id,
                         version: job.version,

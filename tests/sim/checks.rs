@@ -18,6 +18,7 @@ use crate::executor::{Deed, Entry};
 use crate::link::brief_attempt;
 use crate::memory_store::Stored;
 use crate::planned::planned;
+use crate::unplanned;
 use crate::world::almanac;
 
 /// Which promise was broken.
@@ -47,7 +48,7 @@ pub struct Violation {
     pub what: String,
 }
 
-fn broken(of: Promise, what: impl Into<String>) -> Violation {
+pub fn broken(of: Promise, what: impl Into<String>) -> Violation {
     Violation { of, what: what.into() }
 }
 
@@ -60,6 +61,7 @@ pub fn always(stored: &Stored, diary: &[Entry]) -> Vec<Violation> {
     table(stored, &mut found);
     leases(stored, &mut found);
     found.extend(stored.overfull.iter().map(|what| broken(Promise::Bounds, what.as_str())));
+    unplanned::check(stored, &mut found);
     found
 }
 
@@ -67,6 +69,7 @@ pub fn always(stored: &Stored, diary: &[Entry]) -> Vec<Violation> {
 pub fn at_rest(stored: &Stored, diary: &[Entry]) -> Vec<Violation> {
     let mut found = always(stored, diary);
     found.extend(unfinished(stored).into_iter().map(|what| broken(Promise::NothingStuck, what)));
+    found.extend(unplanned::undecided(stored).into_iter().map(|what| broken(Promise::NothingStuck, what)));
     agreement(stored, diary, &mut found);
     found
 }
@@ -206,7 +209,13 @@ impl JobLedger<'_> {
             .filter(|instance| matches!(instance.origin, Origin::Schedule | Origin::Added))
             .filter(|instance| self.purged_through().is_none_or(|mark| instance.due > mark))
             .collect();
-        let omissions = self.stored.omissions.get(&self.job).cloned().unwrap_or_default();
+        let mut omissions = self.stored.omissions.get(&self.job).cloned().unwrap_or_default();
+        // Those of a version that runs after others are held against the ends of those.
+        let follows = |version: &u32| {
+            let version = self.versions.iter().find(|one| one.version == *version);
+            version.is_some_and(|version| matches!(version.spec.schedule, Schedule::After(_)))
+        };
+        omissions.retain(|omission| !follows(&omission.version));
         let Some(expected) = self.expected() else {
             self.check_delays(&made);
             return;
@@ -352,7 +361,7 @@ impl JobLedger<'_> {
     }
 }
 
-fn name_of(stored: &Stored, job: JobId) -> String {
+pub fn name_of(stored: &Stored, job: JobId) -> String {
     stored.jobs.get(&job).map_or_else(|| job.to_string(), |row| row.job.spec.name.clone())
 }
 

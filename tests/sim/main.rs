@@ -11,6 +11,7 @@ mod link;
 mod memory_store;
 mod planned;
 mod runtime;
+mod unplanned;
 mod world;
 
 use std::collections::BTreeMap;
@@ -57,6 +58,11 @@ const REACHED: &[&str] = &[
     "placed firmly",
     "placed softly",
     "promoted",
+    "answerQuestions done",
+    "backfill done",
+    "cancelBackfill done",
+    "instance superseded",
+    "omitted: asked",
     "omitted: beyondCatchUp",
     "omitted: exception",
     "omitted: folded",
@@ -64,6 +70,8 @@ const REACHED: &[&str] = &[
     "omitted: overlap",
     "omitted: paused",
     "origin added",
+    "origin after",
+    "origin backfill",
     "purged",
     "refused launch",
     "refused claim",
@@ -79,6 +87,7 @@ const REACHED: &[&str] = &[
     "unknown assign",
     "unknown keep_lease",
     "unknown put_alarms",
+    "wrote launch_unplanned",
     "removeJobs done",
     "retryInstance done",
     "drainExecutor done",

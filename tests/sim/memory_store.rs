@@ -12,20 +12,23 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use campanile_model::alarm::{Alarm, AlarmRule, AlarmState};
+use campanile_model::backfill::{Backfill, BackfillEnd, BackfillState};
+use campanile_model::chain::{Ending, after_of};
 use campanile_model::executor::{Drain, ExecutorEntry};
 use campanile_model::instance::{Instance, InstanceMove, InstanceState, Omission, Origin};
 use campanile_model::job::{Job, JobVersion};
 use campanile_model::ledger::LedgerSpan;
 use campanile_model::limits::{LIMITS, Limits};
+use campanile_model::question::{Question, QuestionAnswer};
 use campanile_model::request::{Answer, AuditEntry, Request};
 use campanile_model::schedule::Schedule;
 use campanile_model::task::{ExecutorRef, Incident, Need, Step, StoredTask, Task, TaskState};
-use campanile_model::{AlarmId, InstanceId, JobId, Lane, RequestId, TaskId, Timestamp};
+use campanile_model::{AlarmId, InstanceId, JobId, Lane, QuestionId, RequestId, TaskId, Timestamp};
 use campanile_store::{
-    AlarmStore, Assignment, Bound, CarriedOut, Change, Claimed, ExecutorStore, HistoryEntry, IncidentMark,
+    AlarmStore, Assignment, Bound, CarriedOut, Cause, Change, Claimed, ExecutorStore, HistoryEntry, IncidentMark,
     InstanceStore, JobStore, LaneDepth, Launch, Launched, Lead, LeaseRow, LeaseStore, LedgerExtract, MadeInstance,
     OMISSIONS_OUTLIVE, Purge, Purged, RequestStore, Result, Room, Scope, SettingStore, Settlement, StoreError, Taken,
-    TaskStore, UpkeepStore, Wanted, scopes_of,
+    TaskStore, Unplanned, UnplannedStore, UpkeepStore, Wanted, scopes_of,
 };
 use serde_json::Value;
 
@@ -103,6 +106,15 @@ pub struct Stored {
     pub gone: BTreeSet<TaskId>,
     pub omissions: BTreeMap<JobId, Vec<Omission>>,
     pub spans: BTreeMap<JobId, Vec<LedgerSpan>>,
+    /// Who runs after which name.
+    pub chains: BTreeSet<(String, JobId)>,
+    pub endings: BTreeMap<i64, Ending>,
+    /// All that ever waited: what became of each of them can be asked.
+    pub ever_ended: Vec<Ending>,
+    /// Firings of no clock that were purged.
+    pub gone_firings: BTreeSet<(JobId, String)>,
+    pub questions: Vec<Question>,
+    pub backfills: Vec<Backfill>,
     pub incidents: BTreeMap<i64, Incident>,
     pub incident_mark: IncidentMark,
     pub alarms: BTreeMap<AlarmId, Placed<Alarm>>,
@@ -118,6 +130,7 @@ pub struct Stored {
     pub executors: BTreeMap<(String, String), (ExecutorEntry, Option<Drain>)>,
     last_order: u64,
     last_incident: i64,
+    last_ending: i64,
 }
 
 impl MemoryStore {
@@ -224,7 +237,7 @@ impl Stored {
         let made_between = |last: &Omission| {
             self.instances.values().any(|instance| {
                 instance.row.job == omission.job
-                    && instance.row.origin == Origin::Schedule
+                    && instance.row.origin.is_planned()
                     && last.to < instance.row.planned
                     && instance.row.planned < omission.from
             })
@@ -267,11 +280,15 @@ impl Stored {
         for instance in &launch.instances {
             made += u32::from(self.put_instance(instance));
         }
+        for gone in &launch.supersedes {
+            self.end_unassigned(gone);
+        }
         if !self.broken.omissions {
             for omission in &launch.omissions {
                 self.put_omission(omission);
             }
         }
+        self.questions.extend(launch.questions.iter().cloned());
         self.put_span(&launch.span);
         for incident in &launch.incidents {
             self.put_incident(incident);
@@ -296,9 +313,11 @@ impl Stored {
         if change.to.is_final() {
             instance.finished_at = Some(change.at);
             instance.result.clone_from(&change.result);
+            let (job, origin) = (instance.job, instance.origin);
+            self.queue_end(job, change);
             // What people ask for does not move the schedule.
-            if placed.row.origin == Origin::Schedule
-                && let Some(row) = self.jobs.get_mut(&placed.row.job)
+            if origin == Origin::Schedule
+                && let Some(row) = self.jobs.get_mut(&job)
             {
                 row.job.last_final_at = row.job.last_final_at.max(Some(change.at));
             }
@@ -308,6 +327,79 @@ impl Stored {
         instance.result = None;
         if change.to == InstanceState::Running && instance.started_at.is_none() {
             instance.started_at = Some(change.at);
+        }
+    }
+
+    /// The end waits for every job that runs after this one.
+    fn queue_end(&mut self, upstream: JobId, change: &InstanceMove) {
+        if change.to == InstanceState::Superseded {
+            return;
+        }
+        let Some(name) = self.jobs.get(&upstream).map(|row| row.job.spec.name.clone()) else { return };
+        let followers: Vec<JobId> =
+            self.chains.iter().filter(|(before, _)| *before == name).map(|(_, job)| *job).collect();
+        for job in followers {
+            self.last_ending += 1;
+            let seq = self.last_ending;
+            let (instance, state, at) = (change.instance, change.to, change.at);
+            let ending = Ending { seq, job, upstream, instance, state, at, kept: false };
+            self.ever_ended.push(ending.clone());
+            self.endings.insert(seq, ending);
+        }
+    }
+
+    fn cause_stands(&self, cause: &Cause) -> bool {
+        match cause {
+            Cause::Endings { used, kept } => used.iter().chain(kept).all(|seq| self.endings.contains_key(seq)),
+            Cause::Backfill { id, seen_through, .. } => self
+                .backfills
+                .iter()
+                .any(|backfill| backfill.id == *id && backfill.ended.is_none() && backfill.through == *seen_through),
+        }
+    }
+
+    fn launch_unplanned(&mut self, unplanned: &Unplanned) -> Launched {
+        let as_seen = self.job(unplanned.job).is_some_and(|job| job.version == unplanned.version);
+        if !as_seen || !self.cause_stands(&unplanned.cause) {
+            return Launched::Stale;
+        }
+        let mut made = 0;
+        for instance in &unplanned.instances {
+            made += u32::from(self.put_instance(instance));
+        }
+        for gone in &unplanned.supersedes {
+            self.end_unassigned(gone);
+        }
+        for omission in &unplanned.omissions {
+            self.put_omission(omission);
+        }
+        for incident in &unplanned.incidents {
+            self.put_incident(incident);
+        }
+        match &unplanned.cause {
+            Cause::Endings { used, kept } => {
+                self.endings.retain(|seq, _| !used.contains(seq));
+                for seq in kept {
+                    self.endings.get_mut(seq).expect("it stands").kept = true;
+                }
+            }
+            Cause::Backfill { id, through, done_at, .. } => {
+                for backfill in self.backfills.iter_mut().filter(|backfill| backfill.id == *id) {
+                    backfill.through = *through;
+                    backfill.made += u32::try_from(unplanned.instances.len()).expect("a few");
+                    backfill.ended = done_at.map(|at| BackfillEnd { at, how: BackfillState::Done });
+                }
+            }
+        }
+        Launched::Written { made }
+    }
+
+    fn put_chain(&mut self, job: &Job) {
+        if job.spec.effective_from.is_none_or(|from| from <= job.saved_at) {
+            self.chains.retain(|(_, follower)| *follower != job.id);
+        }
+        for name in after_of(&job.spec).into_iter().flat_map(|after| &after.jobs) {
+            self.chains.insert((name.clone(), job.id));
         }
     }
 
@@ -485,6 +577,7 @@ impl Stored {
         let purged_through = stored.and_then(|row| row.purged_through);
         let row = JobRow { job: next, removed: false, purged_through };
         self.jobs.insert(job.id, row);
+        self.put_chain(job);
         Taken::Done
     }
 
@@ -497,6 +590,8 @@ impl Stored {
                     row.removed = true;
                     row.job.next_due = None;
                 }
+                self.chains.retain(|(_, follower)| follower != id);
+                self.endings.retain(|_, ending| ending.job != *id);
                 true
             }
             Change::PauseJob { job, paused } => {
@@ -510,6 +605,20 @@ impl Stored {
                 true
             }
             Change::EndUnassigned(change) => self.end_unassigned(change),
+            Change::AnswerQuestion { question, answer } => {
+                let open = self.questions.iter_mut().find(|one| one.id == *question && one.answer.is_none());
+                open.is_some_and(|open| open.answer.replace(answer.clone()).is_none())
+            }
+            Change::PutBackfill(backfill) => {
+                if !self.backfills.iter().any(|known| known.id == backfill.id) {
+                    self.backfills.push(backfill.clone());
+                }
+                true
+            }
+            Change::EndBackfill { backfill, end } => {
+                let open = self.backfills.iter_mut().find(|one| one.id == *backfill && one.ended.is_none());
+                open.is_some_and(|open| open.ended.replace(end.clone()).is_none())
+            }
             Change::PutAlarm(alarm) => {
                 let as_seen = self.alarm_is_as_seen(alarm);
                 if as_seen {
@@ -545,6 +654,7 @@ impl Stored {
         purged.instances += 1;
         // The ledger knows both; what people ask for is no business of its.
         if !matches!(gone.row.origin, Origin::Schedule | Origin::Added) {
+            self.gone_firings.insert((gone.row.job, gone.row.key));
             return;
         }
         let Some(row) = self.jobs.get_mut(&gone.row.job) else { return };
@@ -602,6 +712,10 @@ impl Stored {
             .take(purge.limit)
             .collect();
         purged.others = (requests.len() + incidents.len() + alarms.len()) as u64;
+        let before = self.questions.len() + self.backfills.len();
+        self.questions.retain(|one| one.answer.is_none() || one.asked_at >= purge.instances_before);
+        self.backfills.retain(|one| one.ended.is_none() || one.asked_at >= purge.instances_before);
+        purged.others += (before - self.questions.len() - self.backfills.len()) as u64;
         for id in requests {
             self.requests.remove(&id);
             self.answers.remove(&id);
@@ -886,6 +1000,76 @@ impl InstanceStore for MemoryStore {
                 .filter(|instance| jobs.contains(&instance.job) && !instance.state.is_final())
                 .map(|instance| (instance.job, instance.id, instance.state))
                 .collect()
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl UnplannedStore for MemoryStore {
+    async fn downstream(&self, upstream: &str) -> Result<Vec<Job>> {
+        self.read("downstream", |stored| {
+            let runs_after =
+                |job: &&Job| after_of(&job.spec).is_some_and(|after| after.jobs.iter().any(|name| name == upstream));
+            stored.live_jobs().filter(runs_after).cloned().collect()
+        })
+        .await
+    }
+
+    async fn endings(&self, limit: usize) -> Result<Vec<Ending>> {
+        self.read("endings", |stored| {
+            let new: Vec<&Ending> = stored.endings.values().filter(|ending| !ending.kept).take(limit).collect();
+            let jobs: BTreeSet<JobId> = new.iter().map(|ending| ending.job).collect();
+            let last = new.last().map_or(0, |ending| ending.seq);
+            let wanted = |ending: &&Ending| match ending.kept {
+                true => jobs.contains(&ending.job),
+                false => ending.seq <= last,
+            };
+            stored.endings.values().filter(wanted).cloned().collect()
+        })
+        .await
+    }
+
+    async fn launch_unplanned(&self, lead: &Lead, unplanned: &[Unplanned]) -> Result<Vec<Launched>> {
+        self.lead("launch_unplanned", lead, |stored| unplanned.iter().map(|one| stored.launch_unplanned(one)).collect())
+            .await
+    }
+
+    async fn open_backfills(&self, limit: usize) -> Result<Vec<Backfill>> {
+        self.read("open_backfills", |stored| {
+            let is_open = |backfill: &&Backfill| backfill.ended.is_none() && stored.job(backfill.job).is_some();
+            stored.backfills.iter().filter(is_open).take(limit).cloned().collect()
+        })
+        .await
+    }
+
+    async fn open_questions(&self, limit: usize) -> Result<Vec<Question>> {
+        self.read("open_questions", |stored| {
+            let mut open: Vec<Question> =
+                stored.questions.iter().filter(|question| question.answer.is_none()).cloned().collect();
+            open.sort_by_key(|question| question.until);
+            open.truncate(limit);
+            open
+        })
+        .await
+    }
+
+    async fn end_questions(&self, lead: &Lead, now: Timestamp, limit: usize) -> Result<u64> {
+        self.lead("end_questions", lead, |stored| {
+            let mut over: Vec<(Timestamp, QuestionId)> = stored
+                .questions
+                .iter()
+                .filter(|question| question.answer.is_none() && question.until <= now)
+                .map(|question| (question.until, question.id))
+                .collect();
+            over.sort_unstable_by_key(|(until, _)| *until);
+            over.truncate(limit);
+            for question in &mut stored.questions {
+                if over.iter().any(|(_, id)| *id == question.id) {
+                    question.answer = Some(QuestionAnswer::ran_out(now));
+                }
+            }
+            over.len() as u64
         })
         .await
     }

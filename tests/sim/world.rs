@@ -647,7 +647,7 @@ impl World {
                 .collect();
             if found.is_empty() { None } else { Some(luck.one_of(&found)) }
         };
-        let ask = match luck.index(13) {
+        let ask = match luck.index(16) {
             0..=2 => Ask::RunJobs {
                 jobs: vec![job],
                 parameters: None,
@@ -672,8 +672,29 @@ impl World {
                 ]),
             },
             9 => Ask::Release,
-            10 if luck.chance(150) => Ask::RemoveJobs { jobs: vec![job] },
+            11 => {
+                let open: Vec<_> =
+                    stored.questions.iter().filter(|one| one.answer.is_none()).map(|one| one.id).collect();
+                if open.is_empty() {
+                    return None;
+                }
+                Ask::AnswerQuestions { questions: vec![luck.one_of(&open)], run: luck.chance(700) }
+            }
             12 => {
+                let to = self.hands.now() - luck.between(0, 5000);
+                let from = to - luck.between(1000, 20_000);
+                Ask::Backfill { job, from: Timestamp::from_millis(from), to: Timestamp::from_millis(to) }
+            }
+            13 => {
+                let open: Vec<_> =
+                    stored.backfills.iter().filter(|one| one.ended.is_none()).map(|one| one.id).collect();
+                if open.is_empty() || luck.chance(500) {
+                    return None;
+                }
+                Ask::CancelBackfill { backfill: luck.one_of(&open) }
+            }
+            10 if luck.chance(150) => Ask::RemoveJobs { jobs: vec![job] },
+            14 => {
                 let known: Vec<_> = stored.executors.iter().map(|(name, (_, drain))| (name, drain.is_some())).collect();
                 if known.is_empty() {
                     return None;
@@ -801,7 +822,7 @@ pub fn almanac() -> Almanac {
 fn draw_job(luck: &mut Luck, name: &str, now: i64) -> JobSpec {
     let every = luck.one_of(&[1, 2, 3, 5, 10]);
     let soon = now + luck.between(2000, 40_000);
-    let schedule: Value = match luck.index(8) {
+    let schedule: Value = match luck.index(10) {
         0 | 1 => json!({
             "kind": "cron", "dialect": "seconds", "timeZone": "UTC",
             "expression": format!("*/{every} * * * * *"),
@@ -817,8 +838,22 @@ fn draw_job(luck: &mut Luck, name: &str, now: i64) -> JobSpec {
             "kind": "repeat", "timeZone": "UTC", "startTime": luck.one_of(&[soon, soon - 3_600_000]),
             "repeatLevel": luck.one_of(&["hour", "day"]), "repeatInterval": 1,
         }),
+        7 | 8 => {
+            let others: Vec<String> =
+                (0..6).map(|n| format!("job-{n}")).filter(|other| other != name && luck.chance(400)).collect();
+            match others.is_empty() {
+                true => json!({"kind": "manual"}),
+                false => json!({
+                    "kind": "after", "jobs": others,
+                    "on": luck.one_of(&["success", "success", "failure", "done"]),
+                    "need": luck.one_of(&["any", "any", "all"]),
+                }),
+            }
+        }
         _ => json!({"kind": "manual"}),
     };
+    let overlap = luck.one_of(&["allow", "skip", "queue", "replace"]);
+    let supersede = (overlap == "queue" && luck.chance(500)).then_some("latest");
     let exceptions = draw_exceptions(luck, &schedule, now);
     let route = luck.one_of(&["leastLoaded", "roundRobin", "random", "consistentHash", "sticky"]);
     let document = json!({
@@ -827,9 +862,10 @@ fn draw_job(luck: &mut Luck, name: &str, now: i64) -> JobSpec {
         "exceptions": exceptions,
         "spreadSeconds": luck.one_of(&[0, 0, 0, 2, 5]),
         "processor": luck.one_of(&["alpha", "alpha", "beta"]),
-        "overlap": luck.one_of(&["allow", "skip", "queue", "replace"]),
+        "overlap": overlap,
+        "supersede": supersede,
         "misfire": {
-            "policy": luck.one_of(&["skip", "fireOnce", "catchUp"]),
+            "policy": luck.one_of(&["skip", "fireOnce", "catchUp", "ask"]),
             "graceSeconds": luck.one_of(&[1, 5, 60]),
             "max": luck.between(1, 5),
         },
@@ -856,7 +892,7 @@ fn draw_job(luck: &mut Luck, name: &str, now: i64) -> JobSpec {
 fn draw_exceptions(luck: &mut Luck, schedule: &Value, now: i64) -> Vec<Value> {
     let (now, soon) = (Timestamp::from_millis(now), Timestamp::from_millis(now + 40_000));
     let schedule = Schedule::from_document(schedule).expect("it was drawn so");
-    if matches!(schedule, Schedule::FixedDelay(_)) || luck.chance(600) {
+    if matches!(schedule, Schedule::FixedDelay(_) | Schedule::After(_)) || luck.chance(600) {
         return Vec::new();
     }
     let times = planned(&schedule, now, now, soon).unwrap_or_default();

@@ -7,6 +7,11 @@ export type AcknowledgementView = { by: string, at: Moment, note: string, };
 export type Address = { "kind": "mysql" } & Server | { "kind": "postgres" } & Server | { "kind": "sqlite", path: string, };
 
 /**
+ * What a copy or a wider window would do; saved with `save_job`, taken back with `restore_version`.
+ */
+export type AdjustView = { job: string, name: string, version: number, choice: RescheduleChoice, };
+
+/**
  * When other jobs have ended.
  */
 export type After = {
@@ -36,6 +41,12 @@ export type AlarmState = "firing" | "acknowledged" | "resolved";
  */
 export type Allowed = { ok: boolean, why: Words | null, };
 
+export type AnswerQuestions = { questions: Array<string>,
+/**
+ * True: one run stands for all that a question is about. False: they are skipped.
+ */
+run: boolean, };
+
 export type Applied = { jobs: Array<AppliedJob>, };
 
 export type AppliedChange = "created" | "changed" | "unchanged";
@@ -47,6 +58,17 @@ export type ApplyInput = {
  * YAML (several documents) or JSON.
  */
 text: string, dry_run?: boolean, };
+
+export type AskAway = {
+/**
+ * When the person last looked.
+ */
+since: Timestamp, };
+
+/**
+ * Planned times in [from, to); `to` is now where absent.
+ */
+export type AskBackfill = { job: string, from: Timestamp, to?: Timestamp | null, };
 
 export type AskCalendar = {
 /**
@@ -62,7 +84,20 @@ days?: number | null,
  */
 text?: string | null, };
 
-export type AskPreview = { spec: PreviewSpec, from?: Timestamp | null,
+/**
+ * A copy of a run, at a wall-clock time in the zone of the call or at an instant.
+ */
+export type AskCopy = { job: string, to_local?: string | null, to?: Timestamp | null, };
+
+export type AskPreview = {
+/**
+ * A schedule as it is written; …
+ */
+spec?: PreviewSpec | null,
+/**
+ * … of this job, or alone, a job as it stands.
+ */
+job?: string | null, from?: Timestamp | null,
 /**
  * 1 to 200; 20 where absent.
  */
@@ -90,6 +125,53 @@ at?: string | null, };
 export type AuditPage = { rows: Array<AuditRow>, next: number | null, };
 
 export type AuditRow = { at: Moment, who: string, action: string, subject: string, before: unknown, after: unknown, };
+
+export type AwayRow = { job: string, name: string,
+/**
+ * Dropped, with nothing in their place.
+ */
+missed: number,
+/**
+ * Made good by a later run.
+ */
+folded: number,
+/**
+ * Left to a person.
+ */
+asked: number,
+/**
+ * By pause, overlap or exception.
+ */
+skipped: number, from: Moment, to: Moment, omissions: Array<OmissionRow>, can_run: Allowed, };
+
+/**
+ * What the policies did while nobody looked.
+ */
+export type AwayView = { since: Moment, missed: number, folded: number, skipped: number,
+/**
+ * One for each job that lost a firing, the one that lost most first.
+ */
+rows: Array<AwayRow>,
+/**
+ * What waits to be answered, whenever it was asked.
+ */
+questions: Array<QuestionRow>,
+/**
+ * False: there was more than could be looked through.
+ */
+complete: boolean, };
+
+export type BackfillList = { rows: Array<BackfillRow>, };
+
+export type BackfillPlan = { job: string, name: string, count: number, first: Moment | null, last: Moment | null,
+/**
+ * How it would go on.
+ */
+words: Words, allowed: Allowed, };
+
+export type BackfillRow = { id: string, job: string, name: string, from: Moment, to: Moment, planned: number, made: number, state: BackfillState, asked_by: string, asked_at: Moment, ended_at: Moment | null, can_cancel: Allowed, };
+
+export type BackfillState = "running" | "done" | "cancelled";
 
 export type Bootstrap = { now: Timestamp, version: string, zone_data: string,
 /**
@@ -517,7 +599,11 @@ export type InstanceDetail = { row: InstanceRow, words: Words, mode: Mode, overl
 /**
  * As the tasks get them.
  */
-parameters: Record<string, unknown>, reason: Words | null, asked_by: string | null, repeats: string | null, result: unknown,
+parameters: Record<string, unknown>, reason: Words | null, asked_by: string | null, repeats: string | null,
+/**
+ * The runs whose end brought it about.
+ */
+upstream: Array<UpstreamRun>, result: unknown,
 /**
  * Why it ran when it ran, step by step.
  */
@@ -537,9 +623,17 @@ export type JobCheck = {
 /**
  * Empty: it can be saved.
  */
-faults: Array<Fault>, preview: PreviewView | null, };
+faults: Array<Fault>, preview: PreviewView | null,
+/**
+ * Changes made by hand to runs that would not be planned any more.
+ */
+lapsed: Array<LapsedException>, };
 
 export type JobDetail = { row: JobRow, spec: JobSpec, saved_at: Moment, preview: PreviewView | null,
+/**
+ * Names of the jobs that it runs after, and of those that run after it.
+ */
+upstream: Array<string>, downstream: Array<string>,
 /**
  * Newest first.
  */
@@ -623,6 +717,11 @@ export type Lane = "immediate" | "high" | "retry" | "normal" | "low";
 
 export type LaneView = { lane: Lane, depth: number, oldest_wait_ms: number | null, };
 
+/**
+ * An exception that means nothing to the job as it would be saved.
+ */
+export type LapsedException = { exception: Exception, words: Words, };
+
 export type LastOutcome = { instance: string, state: InstanceState, due: Timestamp, };
 
 export type LedgerFindingView = { job: string, at: Moment | null, words: Words, };
@@ -635,6 +734,8 @@ export type LedgerView = { clean: boolean, jobs: number, spans: number, planned:
 export type ListAlarms = { states?: Array<AlarmState>, cursor?: number | null, limit?: number | null, };
 
 export type ListAudit = { cursor?: number | null, limit?: number | null, };
+
+export type ListBackfills = { job?: string | null, };
 
 export type ListInstances = { job?: string | null, states?: Array<InstanceState>, task_states?: Array<TaskState>, due_from?: Timestamp | null, due_until?: Timestamp | null, cursor?: number | null, limit?: number | null, };
 
@@ -704,7 +805,7 @@ graceSeconds: number,
  */
 max: number, };
 
-export type MisfirePolicy = "skip" | "fireOnce" | "catchUp";
+export type MisfirePolicy = "skip" | "fireOnce" | "catchUp" | "ask";
 
 export type Mode = "unicast" | "broadcast" | "sharding";
 
@@ -1040,6 +1141,8 @@ export type StripMinute = { at: Moment, firings: number,
  */
 jobs: Array<string>, };
 
+export type Supersede = "latest";
+
 export type TaskBrief = { id: string, state: TaskState, attempt: number, };
 
 export type TaskPage = { rows: Array<TaskRow>, next: number | null, };
@@ -1092,6 +1195,21 @@ export type TokenView = { id: string, scope: string, note: string, made_by: stri
 export type Uncovered = "weekly" | "hold";
 
 export type Upcoming = { job: string, name: string, due: Moment, };
+
+/**
+ * A run whose end brought this one about.
+ */
+export type UpstreamRun = { instance: string, job: string, name: string, state: InstanceState, };
+
+export type VersionDiff = { job: string, name: string, from: number,
+/**
+ * None: what is about to be saved.
+ */
+to: number | null,
+/**
+ * In the order of the job's fields; empty: nothing differs.
+ */
+changes: Array<FieldChange>, };
 
 export type VersionRow = { version: number, saved_at: Moment, saved_by: string, words: Words, spec: JobSpec, };
 
@@ -1298,6 +1416,7 @@ export interface Operations {
   resume_jobs: { input: OfJobs; output: DoneView };
   run_jobs: { input: RunJobsInput; output: DoneView };
   restore_version: { input: RestoreVersion; output: DoneView };
+  compare_versions: { input: CompareVersions; output: VersionDiff };
   sample_jobs: { input: Nothing; output: DoneView };
   read_crontab: { input: CrontabInput; output: CrontabReading };
   import_crontab: { input: CrontabInput; output: DoneView };
@@ -1313,6 +1432,15 @@ export interface Operations {
   export_calendar: { input: ExportCalendar; output: Document };
   calendar: { input: AskCalendar; output: CalendarView };
   reschedule: { input: AskReschedule; output: RescheduleView };
+  copy_run: { input: AskCopy; output: AdjustView };
+  spread_runs: { input: AskSpread; output: AdjustView };
+  away: { input: AskAway; output: AwayView };
+  list_questions: { input: Nothing; output: QuestionList };
+  answer_questions: { input: AnswerQuestions; output: DoneView };
+  plan_backfill: { input: AskBackfill; output: BackfillPlan };
+  start_backfill: { input: AskBackfill; output: DoneView };
+  list_backfills: { input: ListBackfills; output: BackfillList };
+  cancel_backfill: { input: OfBackfill; output: DoneView };
   list_instances: { input: ListInstances; output: InstancePage };
   get_instance: { input: OfInstance; output: InstanceDetail };
   cancel_instance: { input: OfInstance; output: DoneView };

@@ -6,12 +6,13 @@
 use campanile_model::job::{Job, JobSpec};
 use campanile_model::request::Role;
 use campanile_model::schedule::{
-    Exception, Grid, Occurrence, OccurrenceOrigin, Schedule, Scope, Upshot, reschedule as moved,
+    Exception, Grid, Occurrence, OccurrenceOrigin, Refusal, Rescheduled, Schedule, Scope, Upshot, copied,
+    reschedule as moved, spread_over,
 };
 use campanile_model::{Code, Fault, JobId, Timestamp, Words};
 use campanile_store::InstanceFilter;
 
-use crate::moments::{read_day, read_wall, weekday};
+use crate::moments::{Told, read_day, read_wall, weekday};
 use crate::painter::{DRAWN_ONE_BY_ONE, Day, Held, Painter, Sheet};
 use crate::views::*;
 use crate::{Api, CallContext};
@@ -186,44 +187,14 @@ impl Api {
     pub(crate) async fn reschedule(&self, ask: AskReschedule, cx: &CallContext) -> Result<RescheduleView, Fault> {
         let told = self.told(cx)?;
         let job = self.job(&ask.job).await?;
-        let to = match (&ask.to_local, ask.to) {
-            (_, Some(to)) => to,
-            (Some(local), None) => told.instant(read_wall(local).map_err(|fault| fault.at("to_local"))?),
-            (None, None) => {
-                let reason = Words::new("where it is moved to is missing", "缺少移动的目标时间");
-                return Err(Code::BadRequest.fault().with_words("reason", &reason).at("to"));
-            }
-        };
+        let to = place_of(ask.to_local.as_deref(), ask.to, &told)?;
         let now = self.now();
         let collisions = self.near(&job, to).await?;
         let from = self.due_of(&job, ask.planned).await?;
         let timing = job.spec.timing(job.id, job.saved_at);
         let choice = |scope: Scope| {
-            let choice = RescheduleChoice {
-                scope,
-                allowed: cx.may(Role::Editor),
-                words: None,
-                before: Vec::new(),
-                after: Vec::new(),
-                collisions: collisions.clone(),
-                spec: None,
-            };
-            match moved(&timing, ask.planned, to, scope, &self.almanac(), now) {
-                Ok(moved) => RescheduleChoice {
-                    words: Some(moved.words),
-                    before: moved.before.iter().map(|run| told.moment(run.due)).collect(),
-                    after: moved.after.iter().map(|run| told.moment(run.due)).collect(),
-                    spec: Some(self.moved_spec(&job, moved.outcome)),
-                    ..choice
-                },
-                Err(refusal) => {
-                    let why = Words::new(
-                        format!("{}: {}", refusal.reason.en, refusal.instead.en),
-                        format!("{}：{}", refusal.reason.zh, refusal.instead.zh),
-                    );
-                    RescheduleChoice { allowed: Allowed::no(why), ..choice }
-                }
-            }
+            let moved = moved(&timing, ask.planned, to, scope, &self.almanac(), now);
+            self.choice(&job, scope, moved, collisions.clone(), &told, cx)
         };
         Ok(RescheduleView {
             job: job.id.to_string(),
@@ -235,6 +206,71 @@ impl Api {
         })
     }
 
+    /// One run more at another time: what a copy of a run comes to.
+    pub(crate) async fn copy_run(&self, ask: AskCopy, cx: &CallContext) -> Result<AdjustView, Fault> {
+        let told = self.told(cx)?;
+        let job = self.job(&ask.job).await?;
+        let to = place_of(ask.to_local.as_deref(), ask.to, &told)?;
+        let collisions = self.near(&job, to).await?;
+        let copy = copied(&job.spec.timing(job.id, job.saved_at), to, &self.almanac(), self.now());
+        Ok(AdjustView {
+            job: job.id.to_string(),
+            name: job.spec.name.clone(),
+            version: job.version,
+            choice: self.choice(&job, Scope::ThisRun, copy, collisions, &told, cx),
+        })
+    }
+
+    /// Another window in which each run of the job may start.
+    pub(crate) async fn spread_runs(&self, ask: AskSpread, cx: &CallContext) -> Result<AdjustView, Fault> {
+        let told = self.told(cx)?;
+        let job = self.job(&ask.job).await?;
+        let timing = job.spec.timing(job.id, job.saved_at);
+        let spread = spread_over(&timing, ask.seconds, &self.almanac(), self.now());
+        Ok(AdjustView {
+            job: job.id.to_string(),
+            name: job.spec.name.clone(),
+            version: job.version,
+            choice: self.choice(&job, Scope::All, spread, Vec::new(), &told, cx),
+        })
+    }
+
+    fn choice(
+        &self,
+        job: &Job,
+        scope: Scope,
+        outcome: Result<Rescheduled, Refusal>,
+        collisions: Vec<String>,
+        told: &Told,
+        cx: &CallContext,
+    ) -> RescheduleChoice {
+        let choice = RescheduleChoice {
+            scope,
+            allowed: cx.may(Role::Editor),
+            words: None,
+            before: Vec::new(),
+            after: Vec::new(),
+            collisions,
+            spec: None,
+        };
+        match outcome {
+            Ok(moved) => RescheduleChoice {
+                words: Some(moved.words),
+                before: moved.before.iter().map(|run| told.moment(run.due)).collect(),
+                after: moved.after.iter().map(|run| told.moment(run.due)).collect(),
+                spec: Some(self.moved_spec(job, moved.outcome)),
+                ..choice
+            },
+            Err(refusal) => {
+                let why = Words::new(
+                    format!("{}: {}", refusal.reason.en, refusal.instead.en),
+                    format!("{}：{}", refusal.reason.zh, refusal.instead.zh),
+                );
+                RescheduleChoice { allowed: Allowed::no(why), ..choice }
+            }
+        }
+    }
+
     /// The job as it would be saved.
     fn moved_spec(&self, job: &Job, outcome: Upshot) -> JobSpec {
         let mut spec = job.spec.clone();
@@ -243,6 +279,7 @@ impl Api {
                 spec.exceptions.retain(|other| Some(*other) != replaces);
                 spec.exceptions.push(exception);
             }
+            Upshot::NewSpread { spread_seconds } => spec.spread_seconds = spread_seconds,
             Upshot::NewSchedule { schedule, effective_from } => {
                 spec.schedule = schedule;
                 spec.effective_from = Some(effective_from.max(spec.effective_from.unwrap_or(effective_from)));
@@ -300,6 +337,18 @@ impl Api {
 
 fn at_its_place(due: Timestamp) -> Occurrence {
     Occurrence { planned: due, due, origin: OccurrenceOrigin::Schedule, shifts: Vec::new() }
+}
+
+/// Where something was dropped.
+fn place_of(local: Option<&str>, at: Option<Timestamp>, told: &Told) -> Result<Timestamp, Fault> {
+    match (local, at) {
+        (_, Some(to)) => Ok(to),
+        (Some(local), None) => Ok(told.instant(read_wall(local).map_err(|fault| fault.at("to_local"))?)),
+        (None, None) => {
+            let reason = Words::new("where it is moved to is missing", "缺少移动的目标时间");
+            Err(Code::BadRequest.fault().with_words("reason", &reason).at("to"))
+        }
+    }
 }
 
 fn has_text(spec: &JobSpec, text: &str) -> bool {

@@ -1,12 +1,14 @@
 //! Whether a job can be saved here and now: the rules of the model, and what only the node knows.
 
+use campanile_engine::launcher::chain_faults;
 use campanile_model::job::{Job, JobSpec};
 use campanile_model::schedule::{PreviewRun, Schedule, Timing, preview};
 use campanile_model::{Almanac, Code, Fault, JobId, Timestamp, Words, job_check};
 use serde_json::{Map, Value};
 
 use crate::moments::Told;
-use crate::views::{AskPreview, CheckJob, JobCheck, PreviewRow, PreviewView, ProcessorView};
+use crate::versions::exception_words;
+use crate::views::{AskPreview, CheckJob, JobCheck, LapsedException, PreviewRow, PreviewView, ProcessorView};
 use crate::{Api, CallContext, input};
 
 /// The group of the executor that lives in the program itself: what it hosts is known without asking.
@@ -15,14 +17,31 @@ const EMBEDDED_GROUP: &str = "local";
 const PREVIEWED: u32 = 20;
 const MOST_PREVIEWED: u32 = 200;
 
-/// The next runs of a schedule, asked without a node; `zone` is the one that they are told in.
-pub fn preview_alone(ask: Value, almanac: &Almanac, zone: &str, now: Timestamp) -> Result<PreviewView, Fault> {
+/// The next runs of a schedule, asked without a node: `document` has the schedule and whatever else of a job decides
+/// its times; `zone` is the one that they are told in.
+pub fn preview_alone(
+    mut document: Map<String, Value>,
+    almanac: &Almanac,
+    zone: &str,
+    from: Timestamp,
+    count: u32,
+) -> Result<PreviewView, Fault> {
     let zone = almanac.zone(zone).map_err(|error| job_check::schedule_fault(&error))?;
-    answer_preview(input::read(ask)?, almanac, &Told::new(zone), now)
+    // What every job has, and its times do not depend on.
+    document.entry("name").or_insert_with(|| Value::from("preview"));
+    document.entry("processor").or_insert_with(|| Value::from("preview"));
+    let spec = input::read_spec(&Value::Object(document))?;
+    if let Some(fault) = job_check::check(&spec, almanac, from).into_iter().next() {
+        return Err(fault);
+    }
+    previewed(&spec.timing(NOBODYS, from), almanac, from, checked_count(Some(count))?, &Told::new(zone))
 }
 
-fn answer_preview(ask: AskPreview, almanac: &Almanac, told: &Told, now: Timestamp) -> Result<PreviewView, Fault> {
-    let count = ask.count.unwrap_or(PREVIEWED);
+/// The place in a spread is a job's own; what belongs to no job has this one's.
+const NOBODYS: JobId = JobId::from_bytes([0; 16]);
+
+fn checked_count(count: Option<u32>) -> Result<usize, Fault> {
+    let count = count.unwrap_or(PREVIEWED);
     if !(1..=MOST_PREVIEWED).contains(&count) {
         let reason = Words::new(
             format!("count is {count}; it can be 1 to {MOST_PREVIEWED}"),
@@ -30,20 +49,7 @@ fn answer_preview(ask: AskPreview, almanac: &Almanac, told: &Told, now: Timestam
         );
         return Err(Code::BadRequest.fault().with_words("reason", &reason).at("count"));
     }
-    let from = ask.from.unwrap_or(now);
-    let spec = ask.spec;
-    let timing = Timing {
-        schedule: spec.schedule,
-        exceptions: spec.exceptions,
-        effective_from: spec.effective_from,
-        effective_until: spec.effective_until,
-        calendar: spec.calendar,
-        on_non_workday: spec.on_non_workday,
-        spread_seconds: spec.spread_seconds,
-        saved_at: from,
-        spread_seed: 0,
-    };
-    previewed(&timing, almanac, from, count as usize, told)
+    Ok(count as usize)
 }
 
 pub(crate) fn previewed(
@@ -68,8 +74,34 @@ pub(crate) fn previewed(
 }
 
 impl Api {
+    /// Of a job as it stands, or of a schedule as it is written, for that job where one is named.
     pub(crate) async fn preview(&self, ask: AskPreview, cx: &CallContext) -> Result<PreviewView, Fault> {
-        answer_preview(ask, &self.almanac(), &self.told(cx)?, self.now())
+        let told = self.told(cx)?;
+        let count = checked_count(ask.count)?;
+        let from = ask.from.unwrap_or_else(|| self.now());
+        let job = match &ask.job {
+            Some(job) => Some(self.job(job).await?),
+            None => None,
+        };
+        let spec = match (ask.spec, &job) {
+            (Some(spec), _) => spec,
+            (None, Some(job)) => return self.preview_job(job, from, count, &told).await,
+            (None, None) => {
+                let reason = Words::new("name a job, or give a schedule", "请指定任务或给出调度");
+                return Err(Code::BadRequest.fault().with_words("reason", &reason).at("spec"));
+            }
+        };
+        let timing = Timing {
+            exceptions: spec.exceptions,
+            effective_from: spec.effective_from,
+            effective_until: spec.effective_until,
+            calendar: spec.calendar,
+            on_non_workday: spec.on_non_workday,
+            spread_seconds: spec.spread_seconds,
+            spread_seed: job.map_or(NOBODYS, |job| job.id).seed(),
+            ..Timing::plain(spec.schedule, from)
+        };
+        previewed(&timing, &self.almanac(), from, count, &told)
     }
 
     pub(crate) async fn check_job(&self, asked: CheckJob, cx: &CallContext) -> Result<JobCheck, Fault> {
@@ -83,20 +115,31 @@ impl Api {
             Err(fault) => {
                 // The times can be shown as soon as the schedule is right, whatever else is still missing.
                 let preview = self.preview_of_draft(&asked.spec, &told);
-                return Ok(JobCheck { faults: vec![fault], preview });
+                return Ok(JobCheck { faults: vec![fault], preview, lapsed: Vec::new() });
             }
         };
         let spec = keeping_phase(spec, before.as_ref());
         let (faults, mut warnings) = self.faults_of(&spec, before.as_ref().map(|job| job.id)).await?;
         let now = self.now();
-        let id = before.map_or(JobId::from_bytes([0; 16]), |job| job.id);
+        let id = before.map_or(NOBODYS, |job| job.id);
         let preview = previewed(&spec.timing(id, now), &self.almanac(), now, PREVIEWED as usize, &told).ok().map(
             |mut preview| {
                 preview.warnings.append(&mut warnings);
                 preview
             },
         );
-        Ok(JobCheck { faults, preview })
+        let lapsed = self.lapsed(&spec, id, &told);
+        Ok(JobCheck { faults, preview, lapsed })
+    }
+
+    /// What was changed by hand and is still to come, and means nothing to the job as it would be saved.
+    fn lapsed(&self, spec: &JobSpec, job: JobId, told: &Told) -> Vec<LapsedException> {
+        let now = self.now();
+        let Ok(times) = spec.timing(job, now).compile(&self.almanac()) else { return Vec::new() };
+        let still_to_come = times.lapsed().iter().filter(|exception| exception.planned() > now);
+        still_to_come
+            .map(|exception| LapsedException { exception: *exception, words: exception_words(exception, told) })
+            .collect()
     }
 
     fn preview_of_draft(&self, draft: &Value, told: &Told) -> Option<PreviewView> {
@@ -118,6 +161,12 @@ impl Api {
         {
             faults.push(Code::JobNameTaken.fault().with("job", &spec.name).at("name"));
         }
+        let renamed: Vec<String> = match job {
+            Some(id) => self.store().jobs(&[id]).await?.into_iter().map(|job| job.spec.name).collect(),
+            None => Vec::new(),
+        };
+        let renamed: Vec<String> = renamed.into_iter().filter(|name| *name != spec.name).collect();
+        faults.extend(chain_faults(self.store(), &[spec], &renamed).await?.into_iter().flatten());
         let processors = self.node.processors();
         let found = processors.iter().find(|one| one.group == spec.executor_group && one.name == spec.processor);
         match found {

@@ -137,7 +137,7 @@ mod tests {
                 "retry.retries",
             ),
             (
-                json!({"name": "a", "processor": "p", "schedule": {"kind": "manual"}, "misfire": {"policy": "ask"}}),
+                json!({"name": "a", "processor": "p", "schedule": {"kind": "manual"}, "misfire": {"policy": "never"}}),
                 "misfire.policy",
             ),
         ];

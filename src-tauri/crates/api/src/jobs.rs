@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use campanile_model::chain::after_of;
 use campanile_model::instance::Omission;
 use campanile_model::job::{Job, JobSpec, JobVersion};
 use campanile_model::request::{Ask, Done, Role, SaveJob};
@@ -110,8 +111,11 @@ impl Api {
         let mut versions = self.archive.versions(job.id).await?;
         versions.sort_by_key(|version| std::cmp::Reverse(version.version));
         let omissions = self.archive.omissions(Some(job.id), Timestamp::EPOCH, OMISSIONS_SHOWN).await?;
+        let downstream = self.store().downstream(&job.spec.name).await?;
         Ok(JobDetail {
-            preview: self.next_runs(&job, &versions, &told),
+            upstream: after_of(&job.spec).map(|after| after.jobs.clone()).unwrap_or_default(),
+            downstream: downstream.into_iter().map(|other| other.spec.name).collect(),
+            preview: self.next_runs(&job, &versions, self.now(), PREVIEWED, &told).ok(),
             saved_at: told.moment(job.saved_at),
             versions: versions.into_iter().map(|version| self.version_row(version, &told)).collect(),
             omissions: self.omission_rows(omissions, &told).await?,
@@ -120,26 +124,44 @@ impl Api {
         })
     }
 
+    pub(crate) async fn preview_job(
+        &self,
+        job: &Job,
+        from: Timestamp,
+        count: usize,
+        told: &Told,
+    ) -> Result<PreviewView, Fault> {
+        let mut versions = self.archive.versions(job.id).await?;
+        versions.sort_by_key(|version| std::cmp::Reverse(version.version));
+        self.next_runs(job, &versions, from, count, told)
+    }
+
     /// The next runs, those of earlier versions that still hold for a while among them.
-    fn next_runs(&self, job: &Job, versions: &[JobVersion], told: &Told) -> Option<PreviewView> {
-        let now = self.now();
+    fn next_runs(
+        &self,
+        job: &Job,
+        versions: &[JobVersion],
+        from: Timestamp,
+        count: usize,
+        told: &Told,
+    ) -> Result<PreviewView, Fault> {
         let timing = job.spec.timing(job.id, job.saved_at);
-        let mut view = previewed(&timing, &self.almanac(), now, PREVIEWED, told).ok()?;
+        let mut view = previewed(&timing, &self.almanac(), from, count, told)?;
         let mut until = job.spec.effective_from.unwrap_or(job.saved_at);
         for earlier in versions.iter().filter(|version| version.version < job.version) {
-            if until <= now {
+            if until <= from {
                 break;
             }
             let mut timing = earlier.spec.timing(job.id, earlier.saved_at);
             timing.effective_until = Some(timing.effective_until.map_or(until, |own| own.min(until)));
-            if let Ok(before) = previewed(&timing, &self.almanac(), now, PREVIEWED, told) {
+            if let Ok(before) = previewed(&timing, &self.almanac(), from, count, told) {
                 view.runs.extend(before.runs);
             }
             until = until.min(earlier.spec.effective_from.unwrap_or(earlier.saved_at));
         }
         view.runs.sort_by_key(|run| run.due.ms);
-        view.runs.truncate(PREVIEWED);
-        Some(view)
+        view.runs.truncate(count);
+        Ok(view)
     }
 
     fn version_row(&self, version: JobVersion, told: &Told) -> VersionRow {

@@ -55,6 +55,7 @@ operations! {
     resume_jobs(OfJobs) -> DoneView,
     run_jobs(RunJobsInput) -> DoneView,
     restore_version(RestoreVersion) -> DoneView,
+    compare_versions(CompareVersions) -> VersionDiff,
     sample_jobs(Nothing) -> DoneView,
     read_crontab(CrontabInput) -> CrontabReading,
     import_crontab(CrontabInput) -> DoneView,
@@ -74,6 +75,17 @@ operations! {
     // the calendar
     calendar(AskCalendar) -> CalendarView,
     reschedule(AskReschedule) -> RescheduleView,
+    copy_run(AskCopy) -> AdjustView,
+    spread_runs(AskSpread) -> AdjustView,
+
+    // beside the clock
+    away(AskAway) -> AwayView,
+    list_questions(Nothing) -> QuestionList,
+    answer_questions(AnswerQuestions) -> DoneView,
+    plan_backfill(AskBackfill) -> BackfillPlan,
+    start_backfill(AskBackfill) -> DoneView,
+    list_backfills(ListBackfills) -> BackfillList,
+    cancel_backfill(OfBackfill) -> DoneView,
 
     // runs
     list_instances(ListInstances) -> InstancePage,

@@ -8,6 +8,7 @@ use campanile_model::{Code, Fault, InstanceId, TaskId, Timestamp, Words};
 use campanile_store::{HistoryEntry, InstanceFilter, InstanceSummary};
 use serde_json::{Map, Value};
 
+use crate::future::{backfilled_words, chained_words};
 use crate::jobs::page_size;
 use crate::logs::line_view;
 use crate::moments::Told;
@@ -47,7 +48,8 @@ impl Api {
             return Err(Code::JobNotFound.fault().with("job", &summary.job_name));
         };
         let tasks = self.store().tasks_of(id).await?;
-        let chain = self.chain(&instance, &version, tasks.first(), &told).await?;
+        let upstream = self.upstream_runs(&instance).await?;
+        let chain = self.chain(&instance, &upstream, &version, tasks.first(), &told).await?;
         let mut rows = Vec::with_capacity(tasks.len());
         for task in tasks {
             let history = self.archive.history(task.id).await?;
@@ -65,16 +67,35 @@ impl Api {
             reason: instance.reason,
             asked_by: instance.asked_by,
             repeats: instance.repeats.map(|other| other.to_string()),
+            upstream,
             result: instance.result.as_deref().map(as_value),
             chain,
             tasks: rows,
         })
     }
 
+    /// Those that are still kept.
+    async fn upstream_runs(&self, instance: &Instance) -> Result<Vec<UpstreamRun>, Fault> {
+        let ids = instance.upstream();
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let found = self.store().instances(&ids).await?;
+        let names = self.names(&found.iter().map(|one| one.job).collect::<Vec<_>>()).await?;
+        let run = |one: Instance| UpstreamRun {
+            instance: one.id.to_string(),
+            job: one.job.to_string(),
+            name: names.get(&one.job).cloned().unwrap_or_default(),
+            state: one.state,
+        };
+        Ok(found.into_iter().map(run).collect())
+    }
+
     /// Each moment from planned to finished; what has not come yet says what it waits for.
     async fn chain(
         &self,
         instance: &Instance,
+        upstream: &[UpstreamRun],
         version: &JobVersion,
         task: Option<&Task>,
         told: &Told,
@@ -87,7 +108,9 @@ impl Api {
                 format!("任务第 {} 版：{}", instance.version, schedule.zh),
             ),
             Origin::Added => Words::new("an occurrence that was added by hand", "手动添加的一次执行"),
-            _ => {
+            Origin::After => chained_words(upstream),
+            Origin::Backfill => backfilled_words(instance.asked_by.as_deref(), instance.planned, told),
+            Origin::Manual | Origin::Api => {
                 let who = instance.asked_by.as_deref().unwrap_or("?");
                 Words::new(format!("asked for by {who}"), format!("由 {who} 发起"))
             }

@@ -21,6 +21,7 @@ use ts_rs::TS;
 
 mod execution;
 
+pub use crate::future_views::*;
 pub use execution::*;
 
 /// An instant, and how its wall clock reads in the zone of the call.
@@ -260,6 +261,9 @@ pub struct JobDetail {
     pub spec: JobSpec,
     pub saved_at: Moment,
     pub preview: Option<PreviewView>,
+    /// Names of the jobs that it runs after, and of those that run after it.
+    pub upstream: Vec<String>,
+    pub downstream: Vec<String>,
     /// Newest first.
     pub versions: Vec<VersionRow>,
     pub omissions: Vec<OmissionRow>,
@@ -277,7 +281,10 @@ pub struct VersionRow {
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[ts(optional_fields = nullable)]
 pub struct AskPreview {
-    pub spec: PreviewSpec,
+    /// A schedule as it is written; …
+    pub spec: Option<PreviewSpec>,
+    /// … of this job, or alone, a job as it stands.
+    pub job: Option<String>,
     pub from: Option<Timestamp>,
     /// 1 to 200; 20 where absent.
     pub count: Option<u32>,
@@ -336,6 +343,8 @@ pub struct JobCheck {
     /// Empty: it can be saved.
     pub faults: Vec<Fault>,
     pub preview: Option<PreviewView>,
+    /// Changes made by hand to runs that would not be planned any more.
+    pub lapsed: Vec<LapsedException>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -693,6 +702,8 @@ pub struct InstanceDetail {
     pub reason: Option<Words>,
     pub asked_by: Option<String>,
     pub repeats: Option<String>,
+    /// The runs whose end brought it about.
+    pub upstream: Vec<UpstreamRun>,
     #[ts(type = "unknown")]
     pub result: Option<Value>,
     /// Why it ran when it ran, step by step.

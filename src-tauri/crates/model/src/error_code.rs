@@ -97,6 +97,24 @@ codes! {
     CalendarBuiltIn = "k_sc_ec_000035",
         "calendar {calendar} is built in and cannot be removed", "日历 {calendar} 为内置日历，无法删除",
         "What was changed of it can be taken back.", "可以撤销对它的修改。";
+    UpstreamUnknown = "k_sc_ec_000040",
+        "there is no job named {job} to run after", "没有名为 {job} 的上游任务",
+        "Name a job that exists; `campanile jobs` lists them.", "请填写已有的任务，可用 `campanile jobs` 查看。";
+    AfterCircle = "k_sc_ec_000041",
+        "these jobs would wait for each other for ever: {circle}", "这些任务会永远互相等待：{circle}",
+        "Take one of them out of the circle.", "请将其中一个任务移出这个环。";
+    JobHasDownstream = "k_sc_ec_000042",
+        "job {job} cannot be removed: {jobs} run after it", "无法删除任务 {job}：{jobs} 在它之后运行",
+        "Remove those as well, or give them another schedule first.", "请一并删除它们，或先更改它们的调度。";
+    QuestionAnswered = "k_sc_ec_000043",
+        "nobody waits for that answer any more", "该问题已有答复或已过期",
+        "Look at what became of it; the job can be run by hand.", "请查看其结果；也可手动运行该任务。";
+    BackfillRefused = "k_sc_ec_000044",
+        "this stretch cannot be backfilled: {reason}", "无法补跑该时间段：{reason}",
+        "Choose another stretch of the past.", "请选择另一段过去的时间。";
+    BackfillNotFound = "k_sc_ec_000045",
+        "no backfill {backfill} is under way", "没有正在进行的补跑 {backfill}",
+        "`campanile backfill --list` shows those there are.", "可用 `campanile backfill --list` 查看现有的补跑。";
     ZoneDataInvalid = "k_sc_ec_000050",
         "{folder} cannot be used as zone data: {reason}", "{folder} 不能用作时区数据：{reason}",
         "Name a folder of compiled zones with its tzdata.zi, such as /usr/share/zoneinfo or that of the Python package tzdata.",

@@ -75,6 +75,8 @@ ids! {
     AlarmId,
     /// Something that a person asked for.
     RequestId,
+    /// Something that a person is asked.
+    QuestionId,
 }
 
 impl JobId {

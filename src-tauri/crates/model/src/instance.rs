@@ -27,6 +27,12 @@ pub enum Origin {
 }
 
 impl Origin {
+    /// The job's own plan brought it about, by the clock or by the end of others: it breaks a run of firings that
+    /// did not happen.
+    pub const fn is_planned(self) -> bool {
+        matches!(self, Origin::Schedule | Origin::After)
+    }
+
     pub const fn name(self) -> &'static str {
         match self {
             Origin::Schedule => "schedule",
@@ -129,6 +135,16 @@ pub struct Instance {
     pub failure: Option<Failure>,
 }
 
+impl Instance {
+    /// Of one that runs after others: the instances whose end brought it about.
+    pub fn upstream(&self) -> Vec<InstanceId> {
+        match self.origin {
+            Origin::After => self.key.split(',').filter_map(|id| id.parse().ok()).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// A change of an instance, written with the step of a task or by itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InstanceMove {
@@ -176,10 +192,14 @@ pub enum OmissionReason {
     Folded,
     /// Missed: more than `catchUp` makes good.
     BeyondCatchUp,
+    /// Missed: a person is asked whether it is still to run (`ask`).
+    Asked,
+    /// Missed: nothing was to fire then, and the policy is `skip`.
+    Blackout,
 }
 
 impl OmissionReason {
-    pub const ALL: [OmissionReason; 9] = [
+    pub const ALL: [OmissionReason; 11] = [
         OmissionReason::Paused,
         OmissionReason::Overlap,
         OmissionReason::Exception,
@@ -189,6 +209,8 @@ impl OmissionReason {
         OmissionReason::Misfire,
         OmissionReason::Folded,
         OmissionReason::BeyondCatchUp,
+        OmissionReason::Asked,
+        OmissionReason::Blackout,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -202,6 +224,8 @@ impl OmissionReason {
             OmissionReason::Misfire => "misfire",
             OmissionReason::Folded => "folded",
             OmissionReason::BeyondCatchUp => "beyondCatchUp",
+            OmissionReason::Asked => "asked",
+            OmissionReason::Blackout => "blackout",
         }
     }
 
@@ -211,7 +235,14 @@ impl OmissionReason {
 
     /// Missed, not Skipped: time ran away, nobody chose it.
     pub const fn is_missed(self) -> bool {
-        matches!(self, OmissionReason::Misfire | OmissionReason::Folded | OmissionReason::BeyondCatchUp)
+        matches!(
+            self,
+            OmissionReason::Misfire
+                | OmissionReason::Folded
+                | OmissionReason::BeyondCatchUp
+                | OmissionReason::Asked
+                | OmissionReason::Blackout
+        )
     }
 
     pub fn words(self) -> Words {
@@ -230,6 +261,12 @@ impl OmissionReason {
             OmissionReason::Folded => Words::new("missed; folded into a later run", "已错过，合并到之后的一次运行"),
             OmissionReason::BeyondCatchUp => {
                 Words::new("missed; more than the catch-up makes good", "已错过，超出补跑上限")
+            }
+            OmissionReason::Asked => {
+                Words::new("missed; a person is asked whether to run it still", "已错过，等待人工决定是否补跑")
+            }
+            OmissionReason::Blackout => {
+                Words::new("in a blackout window, and the policy is to skip", "处于禁止执行时段，策略为跳过")
             }
         }
     }

@@ -38,6 +38,10 @@ pub struct JobSpec {
     pub misfire: Misfire,
     #[serde(default)]
     pub overlap: Overlap,
+    /// What becomes of the one that waits (`overlap: queue`) when a further one comes; without it the further one is
+    /// skipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supersede: Option<Supersede>,
     #[serde(default)]
     pub spread_seconds: u32,
     #[serde(default)]
@@ -141,6 +145,8 @@ pub enum MisfirePolicy {
     FireOnce,
     /// Oldest first, one at a time.
     CatchUp,
+    /// A person is asked; without an answer they are skipped after a day.
+    Ask,
 }
 
 /// What happens while an instance of the job has a task that is not final.
@@ -154,6 +160,13 @@ pub enum Overlap {
     Queue,
     /// The old one is stopped; the new one starts when it is final.
     Replace,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum Supersede {
+    /// The latest is worth most: the one that waits is superseded by it.
+    Latest,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]

@@ -9,7 +9,7 @@
 use uuid::Uuid;
 
 use crate::calendar::WorkingDays;
-use crate::job::{API_VERSION, JobSpec, Mode, Route, StillNeeded};
+use crate::job::{API_VERSION, JobSpec, Mode, Overlap, Route, StillNeeded};
 use crate::schedule::{CompiledTiming, OnNonWorkday, ScheduleError, Timing};
 use crate::timeline::LONGEST_SPREAD_SECONDS;
 use crate::{Almanac, Code, Fault, Lane, Timestamp, Words, template};
@@ -55,6 +55,9 @@ pub fn check(spec: &JobSpec, almanac: &Almanac, saved_at: Timestamp) -> Vec<Faul
 
     found.range("misfire.graceSeconds", spec.misfire.grace_seconds, 0, 7 * A_DAY);
     found.range("misfire.max", spec.misfire.max, 1, 100);
+    if spec.supersede.is_some() && spec.overlap != Overlap::Queue {
+        found.invalid("supersede", "means something with overlap queue alone", "仅在重叠策略为 queue 时有意义");
+    }
     found.range("spreadSeconds", spec.spread_seconds, 0, LONGEST_SPREAD_SECONDS);
     if let Some(timeout) = spec.timeout_seconds {
         found.range("timeoutSeconds", timeout, 1, THIRTY_DAYS);
@@ -443,7 +446,9 @@ mod tests {
                 Code::ScheduleInvalid,
             ),
             (json!({"schedule": {"kind": "once", "at": 1000}}), "schedule.at", Code::ScheduleNeverFires),
-            (json!({"schedule": {"kind": "after", "jobs": ["a"]}}), "schedule.kind", Code::NotYet),
+            (json!({"schedule": {"kind": "after", "jobs": []}}), "schedule.jobs", Code::ScheduleInvalid),
+            (json!({"schedule": {"kind": "after", "jobs": ["a", "a"]}}), "schedule.jobs", Code::ScheduleInvalid),
+            (json!({"supersede": "latest", "overlap": "skip"}), "supersede", invalid),
             (
                 json!({"schedule": {"kind": "fixedRate", "everySeconds": 0}}),
                 "schedule.everySeconds",

@@ -5,7 +5,9 @@
 
 pub mod alarm;
 pub mod almanac;
+pub mod backfill;
 pub mod calendar;
+pub mod chain;
 pub mod connection;
 pub mod error_code;
 pub mod executor;
@@ -16,6 +18,7 @@ pub mod job_check;
 pub mod lane;
 pub mod ledger;
 pub mod limits;
+pub mod question;
 pub mod request;
 pub mod retry;
 pub mod schedule;
@@ -29,7 +32,7 @@ pub mod words;
 
 pub use almanac::Almanac;
 pub use error_code::{Code, Fault};
-pub use ids::{AlarmId, InstanceId, JobId, RequestId, TaskId};
+pub use ids::{AlarmId, InstanceId, JobId, QuestionId, RequestId, TaskId};
 pub use lane::{Lane, LaneClock};
 pub use retry::{Failure, FailureClass, FailureRule, Retry};
 pub use time::Timestamp;

@@ -9,7 +9,7 @@ use ts_rs::TS;
 
 use crate::calendar::Calendar;
 use crate::job::JobSpec;
-use crate::{AlarmId, Fault, InstanceId, JobId, RequestId, Timestamp};
+use crate::{AlarmId, Fault, InstanceId, JobId, QuestionId, RequestId, Timestamp};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
@@ -76,6 +76,20 @@ pub enum Ask {
     RetryInstance {
         instance: InstanceId,
     },
+    /// What was missed is run after all, or is not.
+    AnswerQuestions {
+        questions: Vec<QuestionId>,
+        run: bool,
+    },
+    /// Runs the times that were planned in [from, to).
+    Backfill {
+        job: JobId,
+        from: Timestamp,
+        to: Timestamp,
+    },
+    CancelBackfill {
+        backfill: RequestId,
+    },
     AcknowledgeAlarms {
         alarms: Vec<AlarmId>,
         note: String,
@@ -123,6 +137,9 @@ impl Ask {
             | Ask::RunByKey { .. }
             | Ask::CancelInstance { .. }
             | Ask::RetryInstance { .. }
+            | Ask::AnswerQuestions { .. }
+            | Ask::Backfill { .. }
+            | Ask::CancelBackfill { .. }
             | Ask::AcknowledgeAlarms { .. }
             | Ask::Hold { .. }
             | Ask::DrainExecutor { .. }
@@ -143,6 +160,9 @@ impl Ask {
             Ask::RunByKey { .. } => "runByKey",
             Ask::CancelInstance { .. } => "cancelInstance",
             Ask::RetryInstance { .. } => "retryInstance",
+            Ask::AnswerQuestions { .. } => "answerQuestions",
+            Ask::Backfill { .. } => "backfill",
+            Ask::CancelBackfill { .. } => "cancelBackfill",
             Ask::AcknowledgeAlarms { .. } => "acknowledgeAlarms",
             Ask::Hold { .. } => "hold",
             Ask::Release => "release",

@@ -22,7 +22,7 @@ pub struct Timeline {
 }
 
 /// The first moment at which a version holds, and so the first at which the one before it does not.
-fn holds_from(version: &JobVersion) -> Timestamp {
+pub fn holds_from(version: &JobVersion) -> Timestamp {
     version.spec.effective_from.map_or(version.saved_at, |from| from.max(version.saved_at))
 }
 

@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
 use campanile_model::alarm::{Alarm, AlarmState};
+use campanile_model::backfill::Backfill;
 use campanile_model::instance::{InstanceState, Omission};
 use campanile_model::job::JobVersion;
+use campanile_model::question::Question;
 use campanile_model::request::AuditEntry;
 use campanile_model::task::{Task, TaskState};
 use campanile_model::{InstanceId, JobId, TaskId, Timestamp};
@@ -194,6 +196,35 @@ impl Archive for SqliteStore {
             }
         };
         rows::all(&found, rows::omission)
+    }
+
+    async fn questions(&self, since: Timestamp, most: usize) -> Result<Vec<Question>> {
+        let found = self
+            .read()
+            .await?
+            .rows(
+                sql("SELECT * FROM questions WHERE asked_at >= ? ORDER BY asked_at DESC, seq DESC LIMIT ?")
+                    .bind(since.millis())
+                    .bind(limit(most)),
+            )
+            .await?;
+        rows::all(&found, rows::question)
+    }
+
+    async fn backfills(&self, job: Option<JobId>, most: usize) -> Result<Vec<Backfill>> {
+        let mut line = self.read().await?;
+        let found = match job {
+            Some(job) => {
+                line.rows(
+                    sql("SELECT * FROM backfills WHERE job = ? ORDER BY seq DESC LIMIT ?")
+                        .bind(job.blob())
+                        .bind(limit(most)),
+                )
+                .await?
+            }
+            None => line.rows(sql("SELECT * FROM backfills ORDER BY seq DESC LIMIT ?").bind(limit(most))).await?,
+        };
+        rows::all(&found, rows::backfill)
     }
 
     async fn alarm_page(&self, states: &[AlarmState], cursor: Cursor, most: usize) -> Result<Page<Alarm>> {

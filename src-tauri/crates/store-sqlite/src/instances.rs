@@ -29,25 +29,7 @@ const MAKE: &str = "INSERT INTO instances (
 impl InstanceStore for SqliteStore {
     async fn launch(&self, lead: &Lead, launches: &[Launch]) -> Result<Vec<Launched>> {
         let mut write = self.write_as(lead).await?;
-        let ids = hexes(launches.iter().map(|launch| launch.job));
-        let found = write
-            .rows(
-                sql("SELECT j.id, j.version, j.fired_through, j.made_through,
-                            o.seq AS o_seq, o.version AS o_version, o.reason AS o_reason, o.to_at AS o_to,
-                            s.seq AS s_seq, s.version AS s_version, s.zone_data AS s_zone_data, s.to_at AS s_to
-                     FROM jobs j
-                     LEFT JOIN omissions o ON o.seq = (SELECT max(seq) FROM omissions WHERE job = j.id)
-                     LEFT JOIN ledger_spans s ON s.seq = (SELECT max(seq) FROM ledger_spans WHERE job = j.id)
-                     WHERE j.id IN (SELECT unhex(value) FROM json_each(?)) AND j.removed = 0")
-                .bind(ids),
-            )
-            .await?;
-        let mut ledgers = HashMap::with_capacity(found.len());
-        for row in &found {
-            let job: JobId = row.id("id")?;
-            ledgers.insert(job, Ledger::of(row)?);
-        }
-
+        let mut ledgers = write.ledgers(launches.iter().map(|launch| launch.job)).await?;
         let mut written = Vec::with_capacity(launches.len());
         let mut entries = Entries::default();
         for launch in launches {
@@ -62,6 +44,9 @@ impl InstanceStore for SqliteStore {
         let kept = || launches.iter().zip(&written).filter(|(_, written)| **written).map(|(launch, _)| launch);
 
         let made = write.put_instances(kept().flat_map(|launch| &launch.instances)).await?;
+        let superseded: Vec<&InstanceMove> = kept().flat_map(|launch| &launch.supersedes).collect();
+        write.move_instances(&superseded, Only::Unassigned).await?;
+        write.put_questions(kept().flat_map(|launch| &launch.questions)).await?;
         // Of several launches of one job the last says how far it has come.
         let moved_on: BTreeMap<JobId, &Launch> = kept().map(|launch| (launch.job, launch)).collect();
         let moved_on: Vec<Value> = moved_on
@@ -287,7 +272,7 @@ impl InstanceStore for SqliteStore {
 }
 
 /// Where a job's ledger ends.
-struct Ledger {
+pub(crate) struct Ledger {
     version: u32,
     fired_through: Timestamp,
     made_through: Option<Timestamp>,
@@ -304,7 +289,7 @@ enum Place {
 
 /// What a batch of launches writes into the ledger.
 #[derive(Default)]
-struct Entries {
+pub(crate) struct Entries {
     omissions: Vec<Omission>,
     /// By `seq`: the new end, and how many more.
     longer_omissions: BTreeMap<i64, (Timestamp, u32)>,
@@ -351,18 +336,22 @@ impl Ledger {
         })
     }
 
+    pub(crate) fn version(&self) -> u32 {
+        self.version
+    }
+
     fn take(&mut self, launch: &Launch, entries: &mut Entries) {
-        let made: Vec<Timestamp> = launch
-            .instances
-            .iter()
-            .filter(|instance| instance.origin == Origin::Schedule)
-            .map(|instance| instance.planned)
-            .collect();
-        for omission in &launch.omissions {
-            self.omit(omission, &made, entries);
-        }
+        self.omit_all(&launch.omissions, &launch.instances, entries);
         self.extend(&launch.span, entries);
         self.fired_through = launch.fired_through;
+    }
+
+    pub(crate) fn omit_all(&mut self, omissions: &[Omission], instances: &[Instance], entries: &mut Entries) {
+        let made: Vec<Timestamp> =
+            instances.iter().filter(|instance| instance.origin.is_planned()).map(|instance| instance.planned).collect();
+        for omission in omissions {
+            self.omit(omission, &made, entries);
+        }
         self.made_through = self.made_through.max(made.into_iter().max());
     }
 
@@ -463,6 +452,28 @@ impl Moving {
 }
 
 impl Write {
+    /// Where the ledgers of these jobs end; removed jobs left out.
+    pub(crate) async fn ledgers(&mut self, jobs: impl Iterator<Item = JobId>) -> Result<HashMap<JobId, Ledger>> {
+        let found = self
+            .rows(
+                sql("SELECT j.id, j.version, j.fired_through, j.made_through,
+                            o.seq AS o_seq, o.version AS o_version, o.reason AS o_reason, o.to_at AS o_to,
+                            s.seq AS s_seq, s.version AS s_version, s.zone_data AS s_zone_data, s.to_at AS s_to
+                     FROM jobs j
+                     LEFT JOIN omissions o ON o.seq = (SELECT max(seq) FROM omissions WHERE job = j.id)
+                     LEFT JOIN ledger_spans s ON s.seq = (SELECT max(seq) FROM ledger_spans WHERE job = j.id)
+                     WHERE j.id IN (SELECT unhex(value) FROM json_each(?)) AND j.removed = 0")
+                .bind(hexes(jobs)),
+            )
+            .await?;
+        let mut ledgers = HashMap::with_capacity(found.len());
+        for row in &found {
+            let job: JobId = row.id("id")?;
+            ledgers.insert(job, Ledger::of(row)?);
+        }
+        Ok(ledgers)
+    }
+
     /// Writes those whose firing has not been made before, and hands back which they were.
     pub(crate) async fn put_instances<'i>(
         &mut self,
@@ -472,7 +483,7 @@ impl Write {
         let mut jobs = HashMap::new();
         for instance in instances {
             values.push(rows::instance_values(instance)?);
-            jobs.insert(instance.id, (instance.job, (instance.origin == Origin::Schedule).then_some(instance.planned)));
+            jobs.insert(instance.id, (instance.job, instance.origin.is_planned().then_some(instance.planned)));
         }
         if values.is_empty() {
             return Ok(HashSet::new());
@@ -503,7 +514,7 @@ impl Write {
         Ok(made)
     }
 
-    async fn put_ledger(&mut self, entries: Entries) -> Result<()> {
+    pub(crate) async fn put_ledger(&mut self, entries: Entries) -> Result<()> {
         if !entries.longer_omissions.is_empty() {
             let longer = entries.longer_omissions.into_iter().map(|(seq, (to, more))| json!([seq, to, more])).collect();
             self.execute(
@@ -607,6 +618,7 @@ impl Write {
             );
         }
         let mut counted = 0;
+        let mut endings = Vec::new();
         let mut ended: BTreeMap<JobId, Timestamp> = BTreeMap::new();
         for change in moves {
             let Some(instance) = seqs.get(&change.instance).and_then(|seq| moving.get_mut(seq)) else { continue };
@@ -615,6 +627,9 @@ impl Write {
                 continue;
             }
             counted += 1;
+            if change.to.is_final() {
+                endings.push((instance.job, instance.id, change.to, change.at));
+            }
             if change.to.is_final() && instance.origin == Origin::Schedule {
                 let at = ended.entry(instance.job).or_insert(change.at);
                 *at = change.at.max(*at);
@@ -639,6 +654,7 @@ impl Write {
             )
             .await?;
         }
+        self.put_endings(endings).await?;
         if !ended.is_empty() {
             let ended = ended.into_iter().map(|(job, at)| json!([job.hex(), at])).collect();
             self.execute(

@@ -204,6 +204,7 @@ impl Write {
                 .bind(by.to_owned()),
             )
             .await?;
+        self.put_chain(job).await?;
         // A version that exists already is somebody else's.
         Ok(if version == 1 { Taken::Done } else { Taken::Lost })
     }
@@ -211,7 +212,7 @@ impl Write {
     /// The row stays, for the names in what it has made.
     pub(crate) async fn remove_job(&mut self, job: JobId) -> Result<()> {
         self.execute(sql("UPDATE jobs SET removed = 1, next_due = NULL WHERE id = ?").bind(job.blob())).await?;
-        Ok(())
+        self.drop_chain(job).await
     }
 
     pub(crate) async fn pause_job(&mut self, job: JobId, paused: bool) -> Result<()> {

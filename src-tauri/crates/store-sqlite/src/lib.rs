@@ -20,6 +20,7 @@ mod requests;
 mod rows;
 mod settings;
 mod tasks;
+mod unplanned;
 mod upkeep;
 
 use std::path::Path;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use campanile_store::conformance::{alarms, archive, jobs, lanes, launch, leases, requests, tasks, upkeep};
+use campanile_store::conformance::{alarms, archive, jobs, lanes, launch, leases, requests, tasks, unplanned, upkeep};
 use sqlx::{AssertSqlSafe, ConnectOptions, Row};
 
 use crate::SqliteStore;
@@ -55,6 +55,11 @@ async fn nothing_reads_through_history() {
         requests::changes_are_written_all_or_none,
         requests::requests_are_open_in_the_order_they_were_asked_until_answered,
         requests::a_setting_is_written_over,
+        unplanned::an_end_that_is_kept_comes_again_with_the_next_one,
+        unplanned::who_runs_after_whom_follows_the_present_version,
+        unplanned::a_question_that_nobody_answers_ends_when_its_time_has_come,
+        unplanned::a_backfill_that_was_ended_goes_no_further,
+        unplanned::a_backfill_goes_on_from_where_it_was_seen_until_it_is_done,
         upkeep::the_ledger_begins_where_the_purge_ended,
         upkeep::of_a_job_with_too_many_the_oldest_go,
         upkeep::open_things_stay_however_old,

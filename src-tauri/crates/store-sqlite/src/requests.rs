@@ -109,6 +109,9 @@ impl Write {
                     return Ok(Taken::Lost);
                 }
             }
+            Change::AnswerQuestion { question, answer } => return self.answer_question(*question, answer).await,
+            Change::PutBackfill(backfill) => self.put_backfill(backfill).await?,
+            Change::EndBackfill { backfill, end } => return self.end_backfill(*backfill, end).await,
             Change::PutAlarm(alarm) => return self.take_alarms(&[alarm]).await,
             Change::Set { key, value } => {
                 self.execute(

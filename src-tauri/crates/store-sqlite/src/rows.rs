@@ -1,12 +1,15 @@
 //! Between rows and the nouns of the model. A row that makes no sense is reported as damage, never guessed at.
 
 use campanile_model::alarm::{Alarm, AlarmRule, AlarmState, Severity};
+use campanile_model::backfill::Backfill;
+use campanile_model::chain::Ending;
 use campanile_model::instance::{Instance, InstanceState, Omission, OmissionReason, Origin};
 use campanile_model::job::{Job, JobVersion};
 use campanile_model::ledger::LedgerSpan;
+use campanile_model::question::Question;
 use campanile_model::request::{AuditEntry, Request};
 use campanile_model::task::{ExecutorRef, Incident, Need, NewTask, StoredTask, Task, TaskState};
-use campanile_model::{AlarmId, InstanceId, JobId, Lane, RequestId, TaskId, Timestamp};
+use campanile_model::{AlarmId, InstanceId, JobId, Lane, QuestionId, RequestId, TaskId, Timestamp};
 use campanile_store::{HistoryEntry, Result, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -39,7 +42,7 @@ macro_rules! ids {
     )*};
 }
 
-ids!(JobId, InstanceId, TaskId, AlarmId, RequestId);
+ids!(JobId, InstanceId, TaskId, AlarmId, RequestId, QuestionId);
 
 /// Numbers of ours that only grow, and not that far.
 pub(crate) fn number(n: u64) -> i64 {
@@ -213,6 +216,48 @@ pub(crate) fn omission(row: &SqliteRow) -> Result<Omission> {
         to: row.time("to_at")?,
         count: row.small("count")?,
         reason: row.named("reason", OmissionReason::named)?,
+    })
+}
+
+pub(crate) fn ending(row: &SqliteRow) -> Result<Ending> {
+    Ok(Ending {
+        seq: row.int("seq")?,
+        job: row.id("job")?,
+        upstream: row.id("upstream")?,
+        instance: row.id("instance")?,
+        state: row.named("state", InstanceState::named)?,
+        at: row.time("at")?,
+        kept: row.flag("kept")?,
+    })
+}
+
+pub(crate) fn question(row: &SqliteRow) -> Result<Question> {
+    Ok(Question {
+        id: row.id("id")?,
+        job: row.id("job")?,
+        version: row.small("version")?,
+        from: row.time("from_at")?,
+        to: row.time("to_at")?,
+        count: row.small("count")?,
+        asked_at: row.time("asked_at")?,
+        until: row.time("until_at")?,
+        answer: row.maybe_json("answer")?,
+    })
+}
+
+pub(crate) fn backfill(row: &SqliteRow) -> Result<Backfill> {
+    Ok(Backfill {
+        id: row.id("id")?,
+        job: row.id("job")?,
+        version: row.small("version")?,
+        from: row.time("from_at")?,
+        to: row.time("to_at")?,
+        through: row.time("through_at")?,
+        planned: row.small("planned")?,
+        made: row.small("made")?,
+        asked_by: row.text("asked_by")?,
+        asked_at: row.time("asked_at")?,
+        ended: row.maybe_json("ended")?,
     })
 }
 

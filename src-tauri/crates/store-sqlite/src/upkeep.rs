@@ -33,6 +33,14 @@ impl UpkeepStore for SqliteStore {
                 .bind(most),
             )
             .await?;
+        for old in [
+            "DELETE FROM questions WHERE seq IN (
+                 SELECT seq FROM questions WHERE answer IS NOT NULL AND asked_at < ? ORDER BY asked_at LIMIT ?)",
+            "DELETE FROM backfills WHERE seq IN (
+                 SELECT seq FROM backfills WHERE ended IS NOT NULL AND asked_at < ? ORDER BY asked_at LIMIT ?)",
+        ] {
+            purged.others += write.execute(sql(old).bind(purge.instances_before.millis()).bind(most)).await?;
+        }
         purged.others += write
             .execute(
                 sql("DELETE FROM incidents WHERE seq IN (

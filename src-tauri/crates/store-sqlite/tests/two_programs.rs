@@ -5,8 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use campanile_model::alarm::{Alarm, AlarmRule};
-use campanile_model::instance::{Instance, InstanceMove, InstanceState};
+use campanile_model::backfill::Backfill;
+use campanile_model::chain::Ending;
+use campanile_model::executor::{Drain, ExecutorEntry};
+use campanile_model::instance::{Instance, InstanceMove, InstanceState, Origin};
 use campanile_model::job::{Job, JobVersion};
+use campanile_model::question::Question;
 use campanile_model::request::{Answer, Request};
 use campanile_model::task::{ExecutorRef, Incident, Need, Step, Task};
 use campanile_model::{AlarmId, InstanceId, JobId, Lane, RequestId, TaskId, Timestamp};
@@ -65,8 +69,21 @@ in_turn! {
         end_unassigned(lead: &Lead, change: &InstanceMove) -> bool;
         ended_together(limit: usize) -> Vec<InstanceId>;
         settle(lead: &Lead, settlements: &[Settlement]) -> Vec<bool>;
+        firing(job: JobId, origin: Origin, key: &str) -> Option<InstanceId>;
         instances(ids: &[InstanceId]) -> Vec<Instance>;
         unfinished(jobs: &[JobId]) -> Vec<(JobId, InstanceId, InstanceState)>;
+    }
+    UnplannedStore {
+        downstream(upstream: &str) -> Vec<Job>;
+        endings(limit: usize) -> Vec<Ending>;
+        launch_unplanned(lead: &Lead, unplanned: &[Unplanned]) -> Vec<Launched>;
+        open_backfills(limit: usize) -> Vec<Backfill>;
+        open_questions(limit: usize) -> Vec<Question>;
+        end_questions(lead: &Lead, now: Timestamp, limit: usize) -> u64;
+    }
+    ExecutorStore {
+        put_executors(lead: &Lead, seen: &[ExecutorEntry], forget_before: Timestamp) -> ();
+        executors() -> Vec<(ExecutorEntry, Option<Drain>)>;
     }
     TaskStore {
         take(lead: &Lead, steps: &[Step]) -> Vec<Taken>;

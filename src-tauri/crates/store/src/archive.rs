@@ -2,8 +2,10 @@
 
 use async_trait::async_trait;
 use campanile_model::alarm::{Alarm, AlarmState};
+use campanile_model::backfill::Backfill;
 use campanile_model::instance::{Instance, InstanceState, Omission};
 use campanile_model::job::{Job, JobVersion};
+use campanile_model::question::Question;
 use campanile_model::request::AuditEntry;
 use campanile_model::task::{Task, TaskState};
 use campanile_model::{InstanceId, JobId, TaskId, Timestamp, Words};
@@ -102,6 +104,12 @@ pub trait Archive: Send + Sync {
 
     /// Firings that did not happen, latest first, at most `limit`; of one job or of all, since `since`.
     async fn omissions(&self, job: Option<JobId>, since: Timestamp, limit: usize) -> Result<Vec<Omission>>;
+
+    /// What people were asked since `since`, newest first, at most `limit`.
+    async fn questions(&self, since: Timestamp, limit: usize) -> Result<Vec<Question>>;
+
+    /// Newest first, at most `limit`; of one job or of all.
+    async fn backfills(&self, job: Option<JobId>, limit: usize) -> Result<Vec<Backfill>>;
 
     /// Worst and latest first.
     async fn alarm_page(&self, states: &[AlarmState], cursor: Cursor, limit: usize) -> Result<Page<Alarm>>;

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use campanile_model::instance::{Instance, InstanceMove, InstanceState, Omission, Origin};
 use campanile_model::ledger::LedgerSpan;
+use campanile_model::question::Question;
 use campanile_model::task::{Incident, Task};
 use campanile_model::{Failure, InstanceId, JobId, Timestamp};
 
@@ -17,7 +18,11 @@ pub struct Launch {
     /// … and have fired through here.
     pub seen_through: Timestamp,
     pub instances: Vec<Instance>,
+    /// Instances without tasks that are no longer worth doing; one that has some by now is left as it is.
+    pub supersedes: Vec<InstanceMove>,
     pub omissions: Vec<Omission>,
+    /// What a person is to be asked.
+    pub questions: Vec<Question>,
     pub span: LedgerSpan,
     pub fired_through: Timestamp,
     pub next_due: Option<Timestamp>,
@@ -52,10 +57,11 @@ pub struct Settlement {
 
 #[async_trait]
 pub trait InstanceStore: Send + Sync {
-    /// Writes each launch wholly or not at all: instances, omissions, the span, `fired_through` and `next_due`.
+    /// Writes each launch wholly or not at all: instances, what they supersede, omissions, questions, the span,
+    /// `fired_through` and `next_due`.
     ///
     /// A firing is made once: an instance whose (job, origin, key) exists is left as it is. An omission that
-    /// continues the job's last one (same version and reason, no instance of the schedule made between) lengthens
+    /// continues the job's last one (same version and reason, no instance of the job's own plan made between) lengthens
     /// that row; a span that continues the job's last one (same version and zone data) lengthens it likewise.
     async fn launch(&self, lead: &Lead, launches: &[Launch]) -> Result<Vec<Launched>>;
 

@@ -20,6 +20,7 @@ mod leases;
 mod requests;
 mod settings;
 mod tasks;
+mod unplanned;
 mod upkeep;
 
 pub use alarms::{AlarmStore, IncidentMark};
@@ -32,6 +33,7 @@ pub use leases::{Lead, LeaseRow, LeaseStore};
 pub use requests::{CarriedOut, Change, RequestStore};
 pub use settings::SettingStore;
 pub use tasks::{Bound, Claimed, LaneDepth, Room, Scope, Taken, TaskStore, Wanted, WantedNeed, scopes_of};
+pub use unplanned::{Cause, Unplanned, UnplannedStore};
 pub use upkeep::{OMISSIONS_OUTLIVE, Purge, Purged, UpkeepStore};
 
 /// Everything that the engine needs kept.
@@ -39,6 +41,7 @@ pub trait Store:
     LeaseStore
     + JobStore
     + InstanceStore
+    + UnplannedStore
     + TaskStore
     + ExecutorStore
     + AlarmStore
@@ -54,6 +57,7 @@ impl<S> Store for S where
     S: LeaseStore
         + JobStore
         + InstanceStore
+        + UnplannedStore
         + TaskStore
         + ExecutorStore
         + AlarmStore

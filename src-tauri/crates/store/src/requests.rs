@@ -2,12 +2,14 @@
 
 use async_trait::async_trait;
 use campanile_model::alarm::Alarm;
+use campanile_model::backfill::{Backfill, BackfillEnd};
 use campanile_model::executor::Drain;
 use campanile_model::instance::{Instance, InstanceMove};
 use campanile_model::job::Job;
+use campanile_model::question::QuestionAnswer;
 use campanile_model::request::{Answer, AuditEntry, Request};
 use campanile_model::task::Step;
-use campanile_model::{JobId, RequestId};
+use campanile_model::{JobId, QuestionId, RequestId};
 use serde_json::Value;
 
 use crate::{Lead, Result, Taken};
@@ -23,7 +25,7 @@ pub enum Change {
         seen_version: Option<u32>,
         by: String,
     },
-    /// Its history stays, its name is free again.
+    /// Its history stays, its name is free again, and what waits in its queue is gone.
     RemoveJob(JobId),
     /// Neither this nor removing makes a version, or changes anything where the job is gone.
     PauseJob {
@@ -36,6 +38,18 @@ pub enum Change {
     Step(Step),
     /// Ends an instance without tasks; Lost where it has some by now, or is final.
     EndUnassigned(InstanceMove),
+    /// Lost where it has an answer, or nobody asked.
+    AnswerQuestion {
+        question: QuestionId,
+        answer: QuestionAnswer,
+    },
+    /// Left out where it exists.
+    PutBackfill(Backfill),
+    /// Lost where it is at its end, or nobody asked for it.
+    EndBackfill {
+        backfill: RequestId,
+        end: BackfillEnd,
+    },
     /// Lost where the alarm has changed.
     PutAlarm(Alarm),
     Set {

@@ -10,7 +10,8 @@ use crate::{Lead, Result};
 /// What may go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Purge {
-    /// Final instances that ended before this, with their tasks and history …
+    /// Questions and backfills that were asked before this and are at their end; final instances that ended before it,
+    /// with their tasks and history …
     pub instances_before: Timestamp,
     /// … and those of a job beyond this many newer ones.
     pub keep_per_job: u32,

@@ -107,7 +107,7 @@ export function ExecutorsView() {
       {
         id: "machine",
         head: w.columns.machine,
-        width: 176,
+        width: 200,
         atLeast: 1000,
         cell: (row) =>
           row.machine && row.state !== "gone" ? (

@@ -156,7 +156,7 @@ export const jobWords = words(
       policies: "How",
       priority: "Priority",
       misfire: "If the time was missed",
-      misfires: { fireOnce: "run once, now", catchUp: "make up for each", skip: "skip it" },
+      misfires: { fireOnce: "run once, now", catchUp: "make up for each", skip: "skip it", ask: "ask on Pulse" },
       grace: "Missed means later than",
       overlapRuns: "If the last run has not ended",
       overlapRunsKinds: {
@@ -353,7 +353,7 @@ export const jobWords = words(
       policies: "运行策略",
       priority: "优先级",
       misfire: "错过时间时",
-      misfires: { fireOnce: "立即补一次", catchUp: "逐次补齐", skip: "跳过" },
+      misfires: { fireOnce: "立即补一次", catchUp: "逐次补齐", skip: "跳过", ask: "在概览中询问" },
       grace: "晚于多久算错过",
       overlapRuns: "上一次未结束时",
       overlapRunsKinds: { queue: "等待，至多一个", skip: "跳过新的", allow: "并行运行", replace: "停止旧的" },

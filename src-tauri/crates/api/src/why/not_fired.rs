@@ -206,6 +206,7 @@ fn omitted_words(job: &Job, omission: &Omission, told: &Told) -> Words {
         (false, _) => Words::default(),
         (true, MisfirePolicy::Skip) => Words::new(" (misfire policy: skip)", "（错过策略：跳过）"),
         (true, MisfirePolicy::FireOnce) => Words::new(" (misfire policy: fire once)", "（错过策略：合并为一次）"),
+        (true, MisfirePolicy::Ask) => Words::new(" (misfire policy: ask)", "（错过策略：询问）"),
         (true, MisfirePolicy::CatchUp) => Words::new(" (misfire policy: catch up)", "（错过策略：补跑）"),
     };
     Words::new(

@@ -1,22 +1,30 @@
 //! What each request changes, decided on what is there now.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use campanile_model::alarm::AlarmState;
+use campanile_model::backfill::{Backfill, BackfillEnd, BackfillState};
+use campanile_model::chain::after_of;
 use campanile_model::executor::Drain;
 use campanile_model::instance::{Instance, InstanceMove, InstanceState, Origin};
-use campanile_model::job::{Job, Overlap};
+use campanile_model::job::{Job, JobSpec, Overlap};
 use campanile_model::limits::{LIMITS, Limits};
+use campanile_model::question::QuestionAnswer;
 use campanile_model::request::{Answer, Ask, AuditEntry, Done, Hold, Request, SaveJob};
+use campanile_model::schedule::Schedule;
 use campanile_model::secret::SECRET_SETTING;
 use campanile_model::task::{StopCause, TaskState};
-use campanile_model::{AlarmId, Almanac, Code, Fault, InstanceId, JobId, Timestamp, job_check, template};
+use campanile_model::{
+    AlarmId, Almanac, Code, Fault, InstanceId, JobId, QuestionId, RequestId, Timestamp, Words, job_check, template,
+};
 use campanile_store::{CarriedOut, Change, StoreError};
 use serde_json::{Map, Value, json};
 
 use crate::dispatcher::outcome;
-use crate::launcher::{self, TimelineError, timeline};
+use crate::launcher::line::{Line, Room};
+use crate::launcher::unplanned::{new_instance, superseded};
+use crate::launcher::{self, TimelineError, backfill_times, chain_faults, timeline};
 use crate::monitor::stopping;
 use crate::shared::{HELD_MILLIS, HOLD, Holding, Shared, read_held_millis};
 use crate::shelf::{ALMANAC_SETTING, CALENDAR_SETTING};
@@ -75,6 +83,9 @@ pub async fn carry(shared: &Shared, request: &Request, now: Timestamp) -> Result
         }
         Ask::CancelInstance { instance } => draft.cancel_instance(*instance).await?,
         Ask::RetryInstance { instance } => draft.retry_instance(*instance).await?,
+        Ask::AnswerQuestions { questions, run } => draft.answer_questions(questions, *run).await?,
+        Ask::Backfill { job, from, to } => draft.backfill(*job, *from, *to).await?,
+        Ask::CancelBackfill { backfill } => draft.cancel_backfill(*backfill).await?,
         Ask::AcknowledgeAlarms { alarms, note } => draft.acknowledge(alarms, note).await?,
         Ask::Hold { reason } => draft.hold(reason).await?,
         Ask::Release => draft.release().await?,
@@ -113,10 +124,58 @@ impl Draft<'_> {
             {
                 return Err(Code::JobNameTaken.fault().with("job", &spec.name).at("name").into());
             }
+        }
+        self.check_chains(jobs).await?;
+        for save in jobs {
             match save.job {
                 None => self.create(save).await?,
                 Some(id) => self.change(id, save).await?,
             }
+        }
+        self.carry_names_downstream(jobs).await
+    }
+
+    async fn check_chains(&self, jobs: &[SaveJob]) -> Result<()> {
+        let specs: Vec<&JobSpec> = jobs.iter().map(|save| &save.spec).collect();
+        if specs.iter().all(|spec| after_of(spec).is_none()) {
+            return Ok(());
+        }
+        let renamed: Vec<String> = self.renamed(jobs).await?.into_iter().map(|(old, _)| old).collect();
+        let faults = chain_faults(self.shared.store.as_ref(), &specs, &renamed).await?;
+        match faults.into_iter().flatten().next() {
+            Some(fault) => Err(fault.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Old and new name of those that are to be called something else.
+    async fn renamed(&self, jobs: &[SaveJob]) -> Result<Vec<(String, String)>> {
+        let ids: Vec<JobId> = jobs.iter().filter_map(|save| save.job).collect();
+        let stored = self.shared.store.jobs(&ids).await?;
+        let renamed = jobs.iter().filter_map(|save| {
+            let old = &stored.iter().find(|job| save.job == Some(job.id))?.spec.name;
+            (*old != save.spec.name).then(|| (old.clone(), save.spec.name.clone()))
+        });
+        Ok(renamed.collect())
+    }
+
+    /// Jobs that run after one that is renamed go on to: each gets a version with the new name.
+    async fn carry_names_downstream(&mut self, jobs: &[SaveJob]) -> Result<()> {
+        let renamed = self.renamed(jobs).await?;
+        let mut carried: BTreeMap<JobId, Job> = BTreeMap::new();
+        for (old, new) in &renamed {
+            for job in self.shared.store.downstream(old).await? {
+                if jobs.iter().any(|save| save.job == Some(job.id)) {
+                    continue;
+                }
+                let job = carried.entry(job.id).or_insert(job);
+                if let Schedule::After(after) = &mut job.spec.schedule {
+                    after.jobs.iter_mut().filter(|name| *name == old).for_each(|name| name.clone_from(new));
+                }
+            }
+        }
+        for (id, job) in carried {
+            self.change(id, &SaveJob { spec: job.spec, job: Some(id), seen_version: Some(job.version) }).await?;
         }
         Ok(())
     }
@@ -182,6 +241,13 @@ impl Draft<'_> {
     async fn remove_jobs(&mut self, jobs: &[JobId]) -> Result<()> {
         for id in jobs {
             let job = self.job(*id).await?;
+            let mut downstream = self.shared.store.downstream(&job.spec.name).await?;
+            downstream.retain(|other| !jobs.contains(&other.id));
+            if !downstream.is_empty() {
+                let names: Vec<String> = downstream.into_iter().map(|other| other.spec.name).collect();
+                let fault = Code::JobHasDownstream.fault().with("job", &job.spec.name).with("jobs", names.join(", "));
+                return Err(fault.into());
+            }
             self.note(&job.spec.name, Some(spec_of(&job)), None);
             self.changes.push(Change::RemoveJob(*id));
             self.done.jobs.push(*id);
@@ -258,18 +324,22 @@ impl Draft<'_> {
         {
             return Err(Code::ExecutorNotFound.fault().with("executor", executor).at("executor").into());
         }
-        let waiting = self.shared.store.unfinished(&[id]).await?;
+        let open = self.shared.store.unfinished(&[id]).await?;
+        let line = Line::new(open.into_iter().map(|(_, instance, state)| (instance, state)).collect());
         let beside = beside || job.spec.overlap == Overlap::Allow;
-        // One runs, one waits: a further one would be skipped, and the person is told so.
-        let full = match job.spec.overlap {
-            _ if beside => false,
-            Overlap::Skip => !waiting.is_empty(),
-            Overlap::Queue => waiting.len() > 1,
-            Overlap::Allow | Overlap::Replace => false,
-        };
-        if full {
-            let reason = format!("{} has an earlier run that has not ended; choose 'run beside'", job.spec.name);
-            return Err(Code::BadRequest.fault().with("reason", reason).at("beside").into());
+        match line.room(&job.spec) {
+            _ if beside => {}
+            Room::Free => {}
+            Room::InPlaceOf(older) => self.changes.push(Change::EndUnassigned(superseded(older, self.now))),
+            // One runs, one waits: a further one would be skipped, and the person is told so.
+            Room::None => {
+                let name = &job.spec.name;
+                let reason = Words::new(
+                    format!("{name} has an earlier run that has not ended; choose 'run beside'"),
+                    format!("{name} 的前一次运行尚未结束，可选择“并行运行”"),
+                );
+                return Err(Code::BadRequest.fault().with_words("reason", &reason).at("beside").into());
+            }
         }
         let merged = parameters.map(|own| {
             let mut merged = job.spec.parameters.clone();
@@ -278,34 +348,94 @@ impl Draft<'_> {
         });
         let instance = self.shared.dice.instance_id(self.now);
         let made = Instance {
-            id: instance,
-            job: job.id,
-            version: job.version,
             origin,
             key,
             planned: self.request.asked_at,
             due: self.request.asked_at,
-            not_before: self.now,
-            reason: None,
-            created: self.now,
-            state: InstanceState::Waiting,
             beside,
             replaces: !beside && job.spec.overlap == Overlap::Replace,
-            lane: job.spec.priority,
             parameters: merged,
             repeats,
             asked_by: Some(self.request.who.name.clone()),
             executor: executor.map(str::to_owned),
-            assigned_at: None,
-            started_at: None,
-            finished_at: None,
-            result: None,
-            failure: None,
+            ..new_instance(instance, job.id, job.version, &job.spec, self.now)
         };
         self.note(&job.spec.name, None, Some(json!({"instance": instance, "parameters": parameters})));
         self.changes.push(Change::PutInstance(made));
         self.done.jobs.push(job.id);
         self.done.instances.push(instance);
+        self.done.changed += 1;
+        Ok(())
+    }
+
+    async fn answer_questions(&mut self, questions: &[QuestionId], run: bool) -> Result<()> {
+        const MOST_OPEN: usize = 10_000;
+        let open = self.shared.store.open_questions(MOST_OPEN).await?;
+        for id in questions {
+            let Some(question) = open.iter().find(|question| question.id == *id && question.until > self.now) else {
+                return Err(Code::QuestionAnswered.fault().at("questions").into());
+            };
+            let job = self.job(question.job).await?;
+            let mut ran = None;
+            if run {
+                let instance = self.shared.dice.instance_id(self.now);
+                // The key is the question's: however often it is answered, it runs once.
+                self.changes.push(Change::PutInstance(Instance {
+                    key: question.id.to_string(),
+                    planned: question.to,
+                    due: question.to,
+                    reason: Some(asked_words(question.count)),
+                    asked_by: Some(self.request.who.name.clone()),
+                    ..new_instance(instance, job.id, job.version, &job.spec, self.now)
+                }));
+                self.done.instances.push(instance);
+                ran = Some(instance);
+            }
+            let answer = QuestionAnswer { at: self.now, by: Some(self.request.who.name.clone()), ran };
+            self.changes.push(Change::AnswerQuestion { question: question.id, answer });
+            let told = json!({"from": question.from, "to": question.to, "count": question.count, "run": run});
+            self.note(&job.spec.name, None, Some(told));
+            self.done.jobs.push(job.id);
+            self.done.changed += 1;
+        }
+        Ok(())
+    }
+
+    async fn backfill(&mut self, id: JobId, from: Timestamp, to: Timestamp) -> Result<()> {
+        let job = self.job(id).await?;
+        let times = backfill_times(&job, from, to, self.now, &self.shared.shelf.almanac())?;
+        let backfill = Backfill {
+            id: self.request.id,
+            job: job.id,
+            version: job.version,
+            from,
+            to,
+            through: from.plus_millis(-1),
+            planned: u32::try_from(times.len()).unwrap_or(u32::MAX),
+            made: 0,
+            asked_by: self.request.who.name.clone(),
+            asked_at: self.now,
+            ended: None,
+        };
+        self.note(&job.spec.name, None, Some(json!({"from": from, "to": to, "planned": backfill.planned})));
+        self.done.jobs.push(job.id);
+        self.done.changed = backfill.planned;
+        self.changes.push(Change::PutBackfill(backfill));
+        Ok(())
+    }
+
+    /// What it has made goes on; it makes no more.
+    async fn cancel_backfill(&mut self, id: RequestId) -> Result<()> {
+        const MOST_OPEN: usize = 10_000;
+        let open = self.shared.store.open_backfills(MOST_OPEN).await?;
+        let Some(backfill) = open.into_iter().find(|backfill| backfill.id == id) else {
+            return Err(Code::BackfillNotFound.fault().with("backfill", id).into());
+        };
+        let end = BackfillEnd { at: self.now, how: BackfillState::Cancelled };
+        let job = self.job(backfill.job).await?;
+        self.note(&job.spec.name, Some(json!({"made": backfill.made, "planned": backfill.planned})), None);
+        self.changes.push(Change::EndBackfill { backfill: id, end });
+        self.done.jobs.push(backfill.job);
         self.done.changed += 1;
         Ok(())
     }
@@ -484,6 +614,16 @@ impl Draft<'_> {
     async fn instance(&self, id: InstanceId) -> Result<Instance> {
         let found = self.shared.store.instances(&[id]).await?.into_iter().next();
         found.ok_or_else(|| Code::InstanceNotFound.fault().with("instance", id).into())
+    }
+}
+
+fn asked_words(missed: u32) -> Words {
+    match missed {
+        1 => Words::new("its time was missed; a person had it run", "错过了执行时间，经人工确认后补跑"),
+        _ => Words::new(
+            format!("{missed} times were missed; a person had this run make them good"),
+            format!("错过了 {missed} 次，经人工确认由本次运行补上"),
+        ),
     }
 }
 

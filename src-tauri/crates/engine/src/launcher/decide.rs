@@ -1,13 +1,17 @@
 //! Which of the times that have come become instances, and what is said of the others. Pure.
 
-use campanile_model::instance::{Instance, InstanceState, Omission, OmissionReason, Origin};
+use campanile_model::instance::{Instance, Omission, OmissionReason, Origin};
 use campanile_model::job::{Job, MisfirePolicy, Overlap};
 use campanile_model::ledger::LedgerSpan;
+use campanile_model::question::{ASKED_FOR_SECONDS, Question};
 use campanile_model::schedule::{CompiledTiming, Occurrence, OccurrenceOrigin, Shift, Skipped};
 use campanile_model::task::{Incident, IncidentKind};
 use campanile_model::timeline::Timeline;
-use campanile_model::{InstanceId, Timestamp, Words};
+use campanile_model::{InstanceId, QuestionId, Timestamp, Words};
 use campanile_store::Launch;
+
+use super::line::{Line, Room};
+use super::unplanned::{new_instance, superseded};
 
 /// The most times of one job that one pass decides.
 const MOST_AT_ONCE: usize = 1000;
@@ -25,14 +29,22 @@ pub struct Facts<'a> {
     pub zone_data: &'a str,
     /// Occurrences that were moved to before what has been decided already, and are still to be decided.
     pub behind: Vec<(u32, Occurrence)>,
-    /// Instances of the job that are not final …
-    pub unfinished: usize,
-    /// … and those of them that have no tasks yet.
-    pub waiting: usize,
+    /// Instances of the job that are not final.
+    pub line: Line,
+}
+
+/// Where names for what is new come from.
+pub struct NewIds<I, Q> {
+    pub instance: I,
+    pub question: Q,
 }
 
 /// Decides all times that have come since the job last fired, up to `now` or as many as one pass takes.
-pub fn decide(facts: &Facts<'_>, mut new_id: impl FnMut() -> InstanceId) -> Launch {
+pub fn decide<I, Q>(facts: &Facts<'_>, mut new: NewIds<I, Q>) -> Launch
+where
+    I: FnMut() -> InstanceId,
+    Q: FnMut() -> QuestionId,
+{
     let Facts { job, timeline, now, .. } = *facts;
     let behind = &facts.behind;
     let from = job.fired_through;
@@ -71,7 +83,9 @@ pub fn decide(facts: &Facts<'_>, mut new_id: impl FnMut() -> InstanceId) -> Laun
         version: job.version,
         seen_through: from,
         instances: Vec::new(),
+        supersedes: Vec::new(),
         omissions: Vec::new(),
+        questions: Vec::new(),
         span: LedgerSpan {
             job: job.id,
             version: job.version,
@@ -107,25 +121,37 @@ pub fn decide(facts: &Facts<'_>, mut new_id: impl FnMut() -> InstanceId) -> Laun
     }
     decisions.sort_by_key(|(_, occurrence, _)| (occurrence.due, occurrence.planned));
 
-    let mut unfinished = facts.unfinished;
-    let mut waiting = facts.waiting;
+    let mut line = facts.line.clone();
     for (version, occurrence, decision) in decisions {
         // The span tells of what came in it; what was moved behind it came in none.
         let in_span = u32::from(occurrence.due > from);
         launch.span.planned += in_span;
-        let reason = match decision {
-            Decision::Omit(reason) => Some(reason),
-            Decision::Fire | Decision::FireLate { .. } => overlapped(job.spec.overlap, unfinished, waiting),
+        let room = match decision {
+            Decision::Omit(reason) => Err(reason),
+            Decision::Fire | Decision::FireLate { .. } => match line.room(&job.spec) {
+                Room::None => Err(OmissionReason::Overlap),
+                room => Ok(room),
+            },
             // They queue one behind the other, whatever the policy: that is what catching up means.
-            Decision::CatchUp { .. } => None,
+            Decision::CatchUp { .. } => Ok(Room::Free),
         };
-        if let Some(reason) = reason {
-            launch.span.not_made += in_span;
-            omit(&mut launch.omissions, job, version, occurrence.planned, reason);
-            if reason.is_missed() {
-                launch.incidents.push(missed(job, now));
+        let room = match room {
+            Ok(room) => room,
+            Err(reason) => {
+                launch.span.not_made += in_span;
+                omit(&mut launch.omissions, job, version, occurrence.planned, reason);
+                if reason == OmissionReason::Asked {
+                    ask(&mut launch.questions, &mut new.question, job, version, occurrence.planned, now);
+                }
+                if reason.is_missed() {
+                    launch.incidents.push(missed(job, now));
+                }
+                continue;
             }
-            continue;
+        };
+        if let Room::InPlaceOf(older) = room {
+            line.leave(older);
+            launch.supersedes.push(superseded(older, now));
         }
         launch.span.made += in_span;
         let beside = job.spec.overlap == Overlap::Allow && !matches!(decision, Decision::CatchUp { .. });
@@ -135,10 +161,7 @@ pub fn decide(facts: &Facts<'_>, mut new_id: impl FnMut() -> InstanceId) -> Laun
             Decision::CatchUp { missed } => (released_at(facts, occurrence.due), Some(late_words(missed))),
             _ => (occurrence.due, None),
         };
-        launch.instances.push(Instance {
-            id: new_id(),
-            job: job.id,
-            version,
+        let made = Instance {
             origin: match occurrence.origin {
                 OccurrenceOrigin::Schedule => Origin::Schedule,
                 OccurrenceOrigin::Added => Origin::Added,
@@ -148,23 +171,12 @@ pub fn decide(facts: &Facts<'_>, mut new_id: impl FnMut() -> InstanceId) -> Laun
             due: occurrence.due,
             not_before,
             reason: late.or_else(|| shift_words(timeline, &occurrence)),
-            created: now,
-            state: InstanceState::Waiting,
             beside,
             replaces,
-            lane: job.spec.priority,
-            parameters: None,
-            repeats: None,
-            asked_by: None,
-            executor: None,
-            assigned_at: None,
-            started_at: None,
-            finished_at: None,
-            result: None,
-            failure: None,
-        });
-        unfinished += 1;
-        waiting += 1;
+            ..new_instance((new.instance)(), job.id, version, &job.spec, now)
+        };
+        line.join(made.id);
+        launch.instances.push(made);
     }
     launch
 }
@@ -177,7 +189,9 @@ pub fn give_up(job: &Job, now: Timestamp, zone_data: &str) -> Launch {
         version: job.version,
         seen_through: from,
         instances: Vec::new(),
+        supersedes: Vec::new(),
         omissions: Vec::new(),
+        questions: Vec::new(),
         span: LedgerSpan {
             job: job.id,
             version: job.version,
@@ -230,6 +244,7 @@ impl Lateness {
                 // The latest ones are worth most; they still run oldest first.
                 MisfirePolicy::CatchUp if place + most < missed => Decision::Omit(OmissionReason::BeyondCatchUp),
                 MisfirePolicy::CatchUp => Decision::CatchUp { missed },
+                MisfirePolicy::Ask => Decision::Omit(OmissionReason::Asked),
             };
         }
         Lateness(decisions)
@@ -253,19 +268,36 @@ fn late_places(due: &[(u32, Occurrence)], job: &Job, timeline: &Timeline, now: T
     (0..due.len()).filter(is_late).collect()
 }
 
-/// Why a further instance must not be made beside those that are there.
-fn overlapped(overlap: Overlap, unfinished: usize, waiting: usize) -> Option<OmissionReason> {
-    let refused = match overlap {
-        Overlap::Allow | Overlap::Replace => false,
-        Overlap::Skip => unfinished > 0,
-        // One runs, one waits.
-        Overlap::Queue => waiting > 0 && unfinished > 1,
-    };
-    refused.then_some(OmissionReason::Overlap)
+/// What is missed together is asked together.
+fn ask(
+    questions: &mut Vec<Question>,
+    new_id: &mut impl FnMut() -> QuestionId,
+    job: &Job,
+    version: u32,
+    planned: Timestamp,
+    now: Timestamp,
+) {
+    if let Some(last) = questions.last_mut().filter(|last| last.version == version) {
+        last.from = last.from.min(planned);
+        last.to = last.to.max(planned);
+        last.count += 1;
+        return;
+    }
+    questions.push(Question {
+        id: new_id(),
+        job: job.id,
+        version,
+        from: planned,
+        to: planned,
+        count: 1,
+        asked_at: now,
+        until: now.plus_seconds(ASKED_FOR_SECONDS),
+        answer: None,
+    });
 }
 
 /// Lengthens the last run of omissions where this one continues it.
-fn omit(omissions: &mut Vec<Omission>, job: &Job, version: u32, planned: Timestamp, reason: OmissionReason) {
+pub(super) fn omit(omissions: &mut Vec<Omission>, job: &Job, version: u32, planned: Timestamp, reason: OmissionReason) {
     match omissions.last_mut() {
         Some(last) if last.reason == reason && last.version == version => {
             last.from = last.from.min(planned);
@@ -276,7 +308,7 @@ fn omit(omissions: &mut Vec<Omission>, job: &Job, version: u32, planned: Timesta
     }
 }
 
-fn missed(job: &Job, now: Timestamp) -> Incident {
+pub(super) fn missed(job: &Job, now: Timestamp) -> Incident {
     Incident {
         seq: 0,
         at: now,
@@ -336,8 +368,9 @@ fn shift_words(timeline: &Timeline, occurrence: &Occurrence) -> Option<Words> {
 
 #[cfg(test)]
 mod tests {
+    use campanile_model::instance::InstanceState::{Running, Superseded, Waiting};
     use campanile_model::job::JobSpec;
-    use campanile_model::{Almanac, InstanceId, JobId, Timestamp};
+    use campanile_model::{Almanac, JobId};
     use serde_json::{Value, json};
 
     use super::*;
@@ -365,12 +398,20 @@ mod tests {
         }
     }
 
+    /// Of the instances that have not ended, how many there are, and how many of them, the newest, wait.
     struct There {
-        unfinished: usize,
-        waiting: usize,
+        unfinished: u8,
+        waiting: u8,
     }
 
     const NOBODY: There = There { unfinished: 0, waiting: 0 };
+
+    impl There {
+        fn line(&self) -> Line {
+            let state = |n| if n + self.waiting < self.unfinished { Running } else { Waiting };
+            Line::new((0..self.unfinished).map(|n| (InstanceId::from_bytes([200 + n; 16]), state(n))).collect())
+        }
+    }
 
     fn decided(job: &Job, second: f64, there: &There) -> Launch {
         let almanac = Almanac::bundled();
@@ -381,14 +422,19 @@ mod tests {
             now: Timestamp::from_millis((second * 1000.0) as i64),
             zone_data: almanac.version(),
             behind: Vec::new(),
-            unfinished: there.unfinished,
-            waiting: there.waiting,
+            line: there.line(),
         };
         let mut n = 0;
-        decide(&facts, || {
+        let instance = || {
             n += 1;
             InstanceId::from_bytes([n; 16])
-        })
+        };
+        let mut q = 0;
+        let question = || {
+            q += 1;
+            QuestionId::from_bytes([q; 16])
+        };
+        decide(&facts, NewIds { instance, question })
     }
 
     /// Fired seconds, then what was left out and why.
@@ -437,6 +483,44 @@ mod tests {
         check(&json!({"overlap": "queue"}), 10.0, &running, &[10], &[]);
         check(&json!({"overlap": "queue"}), 10.0, &both, &[], &[(10, 10, 1, Overlap)]);
         check(&json!({"overlap": "replace"}), 10.0, &both, &[10], &[]);
+    }
+
+    #[test]
+    fn the_one_that_waits_gives_way_to_the_latest_where_that_is_asked() {
+        let latest = json!({"overlap": "queue", "supersede": "latest"});
+        let both = There { unfinished: 2, waiting: 1 };
+        let launch = decided(&job(&latest), 10.0, &both);
+        assert_eq!(launch.instances.len(), 1);
+        let older = InstanceId::from_bytes([201; 16]);
+        let gone: Vec<_> = launch.supersedes.iter().map(|gone| (gone.instance, gone.to)).collect();
+        assert_eq!(gone, [(older, Superseded)]);
+        let running = There { unfinished: 1, waiting: 0 };
+        assert!(decided(&job(&latest), 10.0, &running).supersedes.is_empty(), "there is room to wait");
+
+        // Of several that come at once the last one waits.
+        let mut steady = latest.clone();
+        steady["misfire"] = json!({"graceSeconds": 0});
+        let mut spec = job(&steady);
+        spec.spec.exceptions = vec![campanile_model::schedule::Exception::Added { at: Timestamp::from_millis(10_000) }];
+        let launch = decided(&spec, 10.0, &running);
+        assert_eq!(launch.instances.len(), 2);
+        assert_eq!(launch.supersedes[0].instance, launch.instances[0].id);
+    }
+
+    #[test]
+    fn what_was_missed_is_asked_about_together() {
+        use OmissionReason::*;
+        let ask = json!({"overlap": "allow", "misfire": {"policy": "ask"}});
+        check(&ask, 45.0, &NOBODY, &[40], &[(10, 30, 3, Asked)]);
+        let launch = decided(&job(&ask), 45.0, &NOBODY);
+        let [question] = launch.questions.as_slice() else { panic!("one question: {:?}", launch.questions) };
+        assert_eq!((question.from.millis(), question.to.millis(), question.count), (10_000, 30_000, 3));
+        assert_eq!(question.until, Timestamp::from_millis(45_000).plus_seconds(86_400));
+        assert_eq!(launch.incidents.len(), 3, "a missed firing is one, whatever is asked");
+        assert!(decided(&job(&ask), 10.0, &NOBODY).questions.is_empty());
+        let mut paused = job(&ask);
+        paused.paused = true;
+        assert!(decided(&paused, 45.0, &NOBODY).questions.is_empty(), "a paused job's are skipped");
     }
 
     #[test]

@@ -1,36 +1,50 @@
-//! Turns due times into instances.
+//! Turns due times into instances, and what brings a firing about beside the clock.
 //!
 //! A job is *due* when `next_due <= now`. One pass writes an instance for each time that the
 //! policies keep, and moves `next_due` past all of them, in one transaction.
 //!
+//! The ends of instances wait in the store for the jobs that run after theirs, and backfills for
+//! their next run; both are used up in the transaction that writes what they come to.
+//!
 //! The launcher does not choose executors (the assigner does) and does not ask whether anything may
 //! run now (the dispatcher's gate does): an instance records that the time came, whatever happens next.
 
+mod chains;
 pub mod decide;
+pub mod line;
+pub mod unplanned;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use campanile_coord::Bell;
-use campanile_model::instance::{InstanceState, Origin};
-use campanile_model::job::{Job, JobVersion};
-use campanile_model::schedule::{Occurrence, ScheduleError};
-use campanile_model::timeline::{Timeline, needs_earlier};
-use campanile_model::{Almanac, JobId, Timestamp};
-use campanile_store::{JobStore, Launched, Lead, StoreError};
-use decide::{Facts, decide};
+use campanile_model::backfill::{Backfill, EVERY_MS, MOST_BACKFILLED};
+use campanile_model::chain::Ending;
+use campanile_model::instance::Origin;
+use campanile_model::job::{Job, JobSpec, JobVersion};
+use campanile_model::schedule::{CompiledTiming, Occurrence, ScheduleError};
+use campanile_model::timeline::{Timeline, holds_from, needs_earlier};
+use campanile_model::{Almanac, Code, Fault, JobId, Timestamp, Words};
+use campanile_store::{JobStore, Launched, Lead, StoreError, Unplanned};
+pub use chains::chain_faults;
+use decide::{Facts, NewIds, decide};
+use line::Line;
+use unplanned::{Chained, backfilled, chained};
 
 use crate::events::Topic;
 use crate::officer::{Officer, Pass, PassError};
 use crate::shared::Shared;
+use crate::specs::Specs;
 
 /// Jobs in one transaction.
 const BATCH: usize = 500;
 
 /// Jobs that one pass looks at when there is another almanac.
 const REPLANNED_AT_ONCE: usize = 100;
+/// More than a pass makes of one backfill.
+const BACKFILLED_AT_ONCE: usize = 100;
 
 pub struct Launcher {
     shared: Arc<Shared>,
@@ -40,6 +54,7 @@ pub struct Launcher {
     /// By which almanac the timelines were made.
     almanac: String,
     replanning: Replanning,
+    specs: Specs,
 }
 
 /// Whether the next times of all jobs are by the almanac of the moment.
@@ -58,6 +73,7 @@ impl Launcher {
             timelines: HashMap::new(),
             almanac: String::new(),
             replanning: Replanning::After(None),
+            specs: Specs::default(),
         }
     }
 
@@ -134,6 +150,197 @@ impl Launcher {
         }
         Ok(planned)
     }
+}
+
+impl Launcher {
+    async fn lines(&self, jobs: &[JobId]) -> Result<HashMap<JobId, Line>, StoreError> {
+        let mut open: HashMap<JobId, Vec<_>> = HashMap::new();
+        if !jobs.is_empty() {
+            for (job, instance, state) in self.shared.store.unfinished(jobs).await? {
+                open.entry(job).or_default().push((instance, state));
+            }
+        }
+        Ok(open.into_iter().map(|(job, open)| (job, Line::new(open))).collect())
+    }
+
+    /// What the ends of instances come to for the jobs that run after theirs.
+    async fn follow_ends(&mut self, now: Timestamp, almanac: &Almanac) -> Result<Beside, PassError> {
+        let endings = self.shared.store.endings(BATCH).await?;
+        let full = endings.iter().filter(|ending| !ending.kept).count() >= BATCH;
+        let mut by_job: BTreeMap<JobId, Vec<Ending>> = BTreeMap::new();
+        for ending in endings {
+            by_job.entry(ending.job).or_default().push(ending);
+        }
+        by_job.retain(|_, endings| endings.iter().any(|ending| !ending.kept));
+        if by_job.is_empty() {
+            return Ok(Beside::default());
+        }
+        let ids: Vec<JobId> = by_job.keys().copied().collect();
+        let upstream: BTreeSet<JobId> = by_job.values().flatten().map(|ending| ending.upstream).collect();
+        let upstream: Vec<JobId> = upstream.into_iter().collect();
+        let names: HashMap<JobId, String> =
+            self.shared.store.jobs(&upstream).await?.into_iter().map(|job| (job.id, job.spec.name)).collect();
+        let jobs = self.shared.store.jobs(&ids).await?;
+        let mut lines = self.lines(&ids).await?;
+        let mut unplanned = Vec::with_capacity(jobs.len());
+        for job in &jobs {
+            let Some(endings) = by_job.get(&job.id) else { continue };
+            let spread_seconds = match self.timeline(job, almanac).await {
+                Ok(timeline) => timeline.newest().map_or(0, CompiledTiming::place_in_spread_seconds),
+                Err(TimelineError::Store(error)) => return Err(error.into()),
+                Err(TimelineError::Schedule(_)) => 0,
+            };
+            let oldest = endings.iter().map(|ending| ending.at).min().unwrap_or(now);
+            let versions = versions_held(self.shared.store.as_ref(), job.as_version(), oldest).await?;
+            let line = lines.remove(&job.id).unwrap_or_default();
+            let facts = Chained { job, versions: &versions, endings, spread_seconds, line, now };
+            let dice = &self.shared.dice;
+            unplanned.push(chained(facts, |job| names.get(&job).cloned(), || dice.instance_id(now)));
+        }
+        let launched = self.launch_unplanned(&unplanned).await?;
+        Ok(Beside { did: unplanned.len(), again: full, ..launched })
+    }
+
+    /// The next runs of backfills whose turn it is.
+    async fn go_on_with_backfills(&mut self, now: Timestamp, almanac: &Almanac) -> Result<Beside, PassError> {
+        let open = self.shared.store.open_backfills(BATCH).await?;
+        let ids: Vec<JobId> = open.iter().map(|backfill| backfill.job).collect();
+        if ids.is_empty() {
+            return Ok(Beside::default());
+        }
+        let jobs: HashMap<JobId, Job> =
+            self.shared.store.jobs(&ids).await?.into_iter().map(|job| (job.id, job)).collect();
+        let mut lines = self.lines(&ids).await?;
+        let mut next: Option<Timestamp> = None;
+        let mut unplanned: Vec<Unplanned> = Vec::new();
+        for backfill in &open {
+            let Some(job) = jobs.get(&backfill.job) else { continue };
+            let line = lines.entry(job.id).or_default();
+            let Some(spec) = self.specs.of(self.shared.store.as_ref(), backfill.job, backfill.version).await? else {
+                tracing::error!(job = job.spec.name, "it has no version {}", backfill.version);
+                continue;
+            };
+            let due = times_to_make(backfill, &spec, almanac);
+            let dice = &self.shared.dice;
+            match backfilled(backfill, job, &spec, &due, line, now, || dice.instance_id(now)) {
+                Some(made) => {
+                    made.instances.iter().for_each(|instance| line.join(instance.id));
+                    unplanned.push(made);
+                }
+                None => next = next.into_iter().chain(Some(backfill.next_at()).filter(|at| *at > now)).min(),
+            }
+        }
+        let launched = self.launch_unplanned(&unplanned).await?;
+        let next = next.or((!unplanned.is_empty()).then(|| now.plus_millis(EVERY_MS)));
+        Ok(Beside { did: unplanned.len(), next, ..launched })
+    }
+
+    async fn launch_unplanned(&self, unplanned: &[Unplanned]) -> Result<Beside, PassError> {
+        if unplanned.is_empty() {
+            return Ok(Beside::default());
+        }
+        let launched = self.shared.store.launch_unplanned(&self.lead, unplanned).await?;
+        Ok(Beside {
+            made: made(&launched),
+            missed: unplanned.iter().any(|one| !one.incidents.is_empty()),
+            ..Beside::default()
+        })
+    }
+
+    /// Questions that nobody answered in time.
+    async fn end_questions(&self, now: Timestamp) -> Result<usize, PassError> {
+        let first = self.shared.store.open_questions(1).await?.pop();
+        if first.is_none_or(|first| first.until > now) {
+            return Ok(0);
+        }
+        let ended = self.shared.store.end_questions(&self.lead, now, BATCH).await?;
+        Ok(usize::try_from(ended).unwrap_or(usize::MAX))
+    }
+}
+
+/// What a pass did beside the clock.
+#[derive(Clone, Copy, Debug, Default)]
+struct Beside {
+    did: usize,
+    made: u32,
+    missed: bool,
+    again: bool,
+    next: Option<Timestamp>,
+}
+
+fn made(launched: &[Launched]) -> u32 {
+    launched
+        .iter()
+        .map(|launched| match launched {
+            Launched::Written { made } => *made,
+            Launched::Stale => 0,
+        })
+        .sum()
+}
+
+/// The planned times that a backfill has still to make, as many as one pass can use.
+fn times_to_make(backfill: &Backfill, spec: &JobSpec, almanac: &Almanac) -> Vec<Occurrence> {
+    match spec.backfill_timing(backfill.job, backfill.from).compile(almanac) {
+        Ok(timing) => timing.due_between(backfill.through, backfill.to.plus_millis(-1), BACKFILLED_AT_ONCE),
+        Err(error) => {
+            // It was looked at when it was asked for; only other zone data can have done this.
+            tracing::error!(backfill = %backfill.id, %error, "its times cannot be told any more");
+            Vec::new()
+        }
+    }
+}
+
+/// The planned times of a job in [from, to), a stretch of the past; refused where there are none, or too many.
+pub fn backfill_times(
+    job: &Job,
+    from: Timestamp,
+    to: Timestamp,
+    now: Timestamp,
+    almanac: &Almanac,
+) -> Result<Vec<Occurrence>, Fault> {
+    let refused =
+        |en: String, zh: String| Code::BackfillRefused.fault().with_words("reason", &Words::new(en, zh)).at("from");
+    if to <= from {
+        return Err(refused("it ends before it begins".to_owned(), "结束早于开始".to_owned()));
+    }
+    if to > now {
+        return Err(refused("it reaches into the future".to_owned(), "结束时间在将来".to_owned()).at("to"));
+    }
+    let timing = job.spec.backfill_timing(job.id, from).compile(almanac).map_err(|error| {
+        let words = error.words();
+        refused(words.en, words.zh)
+    })?;
+    let times = match timing.plan().waits_for_the_last_run() {
+        true => Vec::new(),
+        false => timing.due_between(from.plus_millis(-1), to.plus_millis(-1), MOST_BACKFILLED + 1),
+    };
+    if times.is_empty() {
+        return Err(refused("the job has no planned time in it".to_owned(), "该时间段内没有计划时间".to_owned()));
+    }
+    if times.len() > MOST_BACKFILLED {
+        return Err(refused(
+            format!("it has more than {MOST_BACKFILLED} planned times"),
+            format!("计划时间超过 {MOST_BACKFILLED} 个"),
+        ));
+    }
+    Ok(times)
+}
+
+/// The newest version and those before it, down to one that held at `at`.
+async fn versions_held(
+    store: &(impl JobStore + ?Sized),
+    newest: JobVersion,
+    at: Timestamp,
+) -> Result<Vec<JobVersion>, StoreError> {
+    let mut versions = vec![newest];
+    while let Some(oldest) = versions.last()
+        && holds_from(oldest) > at
+        && oldest.version > 1
+        && let Some(earlier) = store.job_version(oldest.job, oldest.version - 1).await?
+    {
+        versions.push(earlier);
+    }
+    Ok(versions)
 }
 
 /// When a job of a fixed delay runs next: the delay after its last run ended.
@@ -223,6 +430,7 @@ impl Officer for Launcher {
     async fn pass(&mut self, now: Timestamp) -> Result<Pass, PassError> {
         let almanac = self.take_almanac().await?;
         let mut did = self.plan_fixed_delays(&almanac).await?;
+        did += self.end_questions(now).await?;
         let mut due = self.shared.store.due_jobs(now, BATCH).await?;
         let full = due.len() == BATCH;
         for job in self.replanned(&almanac).await? {
@@ -231,14 +439,7 @@ impl Officer for Launcher {
             }
         }
         let ids: Vec<JobId> = due.iter().map(|job| job.id).collect();
-        let mut unfinished: HashMap<JobId, (usize, usize)> = HashMap::new();
-        if !ids.is_empty() {
-            for (job, _, state) in self.shared.store.unfinished(&ids).await? {
-                let (all, waiting) = unfinished.entry(job).or_default();
-                *all += 1;
-                *waiting += usize::from(state == InstanceState::Waiting);
-            }
-        }
+        let mut lines = self.lines(&ids).await?;
 
         let mut launches = Vec::with_capacity(due.len());
         for job in &due {
@@ -252,36 +453,47 @@ impl Officer for Launcher {
                     continue;
                 }
             };
-            let (all, waiting) = unfinished.get(&job.id).copied().unwrap_or_default();
             let behind = behind(self.shared.store.as_ref(), job, &timeline).await?;
             let zone_data = timeline.data_version(&almanac);
-            let facts =
-                Facts { job, timeline: &timeline, now, zone_data: &zone_data, behind, unfinished: all, waiting };
-            launches.push(decide(&facts, || self.shared.dice.instance_id(now)));
+            let facts = Facts {
+                job,
+                timeline: &timeline,
+                now,
+                zone_data: &zone_data,
+                behind,
+                line: lines.remove(&job.id).unwrap_or_default(),
+            };
+            let dice = &self.shared.dice;
+            let new = NewIds { instance: || dice.instance_id(now), question: || dice.question_id(now) };
+            launches.push(decide(&facts, new));
         }
+        let mut made_any = false;
+        let mut missed_any = false;
         if !launches.is_empty() {
             let launched = self.shared.store.launch(&self.lead, &launches).await?;
-            let made: u32 = launched
-                .iter()
-                .map(|launched| match launched {
-                    Launched::Written { made } => *made,
-                    Launched::Stale => 0,
-                })
-                .sum();
             did += launches.len();
-            if made > 0 {
-                self.shared.coord.ring(Bell::Assigner);
-                self.shared.events.say(Topic::Instances, now);
-            }
-            if launches.iter().any(|launch| !launch.incidents.is_empty()) {
-                self.shared.coord.ring(Bell::Alerter);
-            }
+            made_any = made(&launched) > 0;
+            missed_any = launches.iter().any(|launch| !launch.incidents.is_empty());
+        }
+        // After the clock's: an end that was written meanwhile finds what it brought about in its line.
+        let followed = self.follow_ends(now, &almanac).await?;
+        let backfilled = self.go_on_with_backfills(now, &almanac).await?;
+        did += followed.did + backfilled.did;
+        if made_any || followed.made + backfilled.made > 0 {
+            self.shared.coord.ring(Bell::Assigner);
+            self.shared.events.say(Topic::Instances, now);
+        }
+        if missed_any || followed.missed {
+            self.shared.coord.ring(Bell::Alerter);
+        }
+        if did > 0 {
             self.shared.events.say(Topic::Jobs, now);
         }
         // What `now` cut short (a thousand times of one job) is due still.
         let next = self.shared.store.earliest_due().await?;
-        let again = matches!(self.replanning, Replanning::After(_));
+        let again = matches!(self.replanning, Replanning::After(_)) || followed.again;
         let again = again || (full || next.is_some_and(|next| next <= now)) && !launches.is_empty();
+        let next = next.into_iter().chain(backfilled.next).min();
         Ok(Pass { did, again, next: next.map(|next| next.max(now.plus_millis(1))) })
     }
 }

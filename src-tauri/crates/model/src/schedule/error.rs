@@ -40,10 +40,6 @@ impl ScheduleError {
         ScheduleError::NeverFires { field: field.to_owned(), reason: Words::new(en, zh) }
     }
 
-    pub(crate) fn not_yet(field: &str, en: impl Into<String>, zh: impl Into<String>) -> Self {
-        ScheduleError::NotYet { field: field.to_owned(), words: Words::new(en, zh) }
-    }
-
     /// The field of the document that the message belongs beside.
     pub fn at(&self) -> &str {
         match self {

@@ -6,6 +6,7 @@
 //!
 //! Nothing here knows of instances: a time that has come is the launcher's business.
 
+mod adjust;
 pub(crate) mod civil;
 mod cron;
 mod document;
@@ -27,6 +28,7 @@ mod tests;
 use serde::Serialize;
 use ts_rs::TS;
 
+pub use adjust::{copied, spread_over};
 pub use cron::{Cron, Dialect};
 pub use duty::OnNonWorkday;
 pub use error::ScheduleError;
@@ -40,6 +42,7 @@ pub use zone::{DstGap, DstOverlap, Zone, Zones};
 pub use zone_data::{BadZoneData, ZoneData, is_version};
 
 use crate::calendar::WorkingDays;
+use crate::chain::MOST_UPSTREAMS;
 use crate::{Almanac, Timestamp, Words};
 use cron::CronTimes;
 use repeat::{DatedTimes, RepeatPlan, clock_text};
@@ -135,12 +138,16 @@ impl Schedule {
                 }
                 Planned::Once(once.at.millis())
             }
-            Schedule::After(after) => return Err(after.refused()),
+            Schedule::After(after) => {
+                after.check()?;
+                Planned::Nothing
+            }
             Schedule::Manual => Planned::Nothing,
         };
         let plan = Plan { times, saved_at: saved_at.millis(), last };
         let waits_for_data = plan.workdays().is_some_and(WorkingDays::holds);
-        if !matches!(self, Schedule::Manual) && !waits_for_data && plan.next_after(saved_at.plus_millis(-1)).is_none() {
+        let may_plan_nothing = matches!(self, Schedule::Manual | Schedule::After(_)) || waits_for_data;
+        if !may_plan_nothing && plan.next_after(saved_at.plus_millis(-1)).is_none() {
             let field = match self {
                 Schedule::Cron(_) => "expression",
                 _ if last == i64::MAX => "startTime",
@@ -221,15 +228,22 @@ fn read_aloud(at: Timestamp) -> String {
 }
 
 impl After {
-    fn refused(&self) -> ScheduleError {
+    fn check(&self) -> Result<(), ScheduleError> {
         if self.jobs.is_empty() {
-            return ScheduleError::field("jobs", "name at least one job to run after", "请至少写明一个上游任务");
+            return Err(ScheduleError::field("jobs", "name at least one job to run after", "请至少写明一个上游任务"));
         }
-        ScheduleError::not_yet(
-            "kind",
-            "running after other jobs is not built into this version yet",
-            "当前版本尚不支持在其他任务之后运行",
-        )
+        if self.jobs.len() > MOST_UPSTREAMS {
+            return Err(ScheduleError::field(
+                "jobs",
+                format!("there are more than {MOST_UPSTREAMS}"),
+                format!("超过 {MOST_UPSTREAMS} 个"),
+            ));
+        }
+        let twice = self.jobs.iter().enumerate().find(|(index, job)| self.jobs[..*index].contains(job));
+        if let Some((_, job)) = twice {
+            return Err(ScheduleError::field("jobs", format!("{job} is named twice"), format!("{job} 重复出现")));
+        }
+        Ok(())
     }
 
     fn words(&self) -> Words {

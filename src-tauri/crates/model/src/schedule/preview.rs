@@ -62,7 +62,8 @@ pub fn preview(timing: &Timing, almanac: &Almanac, from: Timestamp, n: usize) ->
         .collect();
 
     let mut warnings = timing.schedule.warnings_by(almanac, timing.calendar.as_deref())?;
-    if runs.is_empty() && !matches!(timing.schedule, Schedule::Manual | Schedule::FixedDelay(_)) {
+    let has_times = !matches!(timing.schedule, Schedule::Manual | Schedule::FixedDelay(_) | Schedule::After(_));
+    if runs.is_empty() && has_times {
         warnings.push(Words::new("nothing more is planned", "之后不再有计划的运行"));
     }
     if let Some(days) = compiled.calendar().filter(|days| days.holds() && days.needs_data()) {
@@ -73,7 +74,7 @@ pub fn preview(timing: &Timing, almanac: &Almanac, from: Timestamp, n: usize) ->
             format!("日历“{}”的数据到 {known} 年为止；在补充数据之前，之后不会安排运行", label.zh),
         ));
     }
-    for lapsed in compiled.lapsed() {
+    for lapsed in compiled.lapsed().iter().filter(|lapsed| lapsed.planned() > from) {
         let planned = zone.rfc3339(lapsed.planned());
         warnings.push(Words::new(
             format!("the change made by hand to {planned} no longer applies: this schedule does not run then"),
@@ -104,7 +105,11 @@ impl Schedule {
                 "only the first run is known beforehand: each later one follows the end of the one before",
                 "只能预知第一次运行：之后每次取决于上一次的结束时间",
             )]),
-            Schedule::FixedRate(_) | Schedule::Once(_) | Schedule::After(_) | Schedule::Manual => Ok(Vec::new()),
+            Schedule::After(_) => Ok(vec![Words::new(
+                "it has no times of its own: it runs when other jobs end",
+                "没有自己的时间：在其他任务结束后运行",
+            )]),
+            Schedule::FixedRate(_) | Schedule::Once(_) | Schedule::Manual => Ok(Vec::new()),
         }
     }
 }

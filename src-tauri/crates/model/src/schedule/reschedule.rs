@@ -41,6 +41,9 @@ pub enum Upshot {
     /// A new version. The old one holds before `effective_from`, this one from it on.
     #[serde(rename_all = "camelCase")]
     NewSchedule { schedule: Schedule, effective_from: Timestamp },
+    /// A new version with another window, as it is otherwise.
+    #[serde(rename_all = "camelCase")]
+    NewSpread { spread_seconds: u32 },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, TS)]
@@ -190,7 +193,7 @@ fn check_it_is_still_to_come(
     }
 }
 
-fn shown(timing: &Timing, almanac: &Almanac, from: Timestamp) -> Result<Vec<PreviewRun>, Refusal> {
+pub(super) fn shown(timing: &Timing, almanac: &Almanac, from: Timestamp) -> Result<Vec<PreviewRun>, Refusal> {
     preview(timing, almanac, from.plus_millis(-1), SHOWN_RUNS)
         .map(|preview| preview.runs)
         .map_err(|error| Refusal::of(&error))
@@ -212,15 +215,13 @@ fn this_run(
         (Exception::Added { at }, Some(old)) => (old.planned(), at),
         (Exception::Added { at } | Exception::Skip { planned: at }, _) => (at, at),
     };
-    let utc = almanac.zone("UTC").map_err(|error| Refusal::of(&error))?;
-    let zone = plan.zone().unwrap_or(&utc);
-    let told = |at| zone.rfc3339(at).replacen('T', " ", 1);
-    let (told_from, told_to) = (told(from), told(to));
+    let drag = Drag { planned: from, new_time: to, zone: plan.zone(), almanac, calendar: timing.calendar.as_deref() };
+    let (told_from, told_to) = (drag.told(from), drag.told(to));
     Ok(Rescheduled {
         outcome: Upshot::Exception { exception, replaces },
         words: Words::new(
-            format!("this run only: {told_from} → {told_to}"),
-            format!("仅这一次：{told_from} → {told_to}"),
+            format!("this run only: {} → {}", told_from.en, told_to.en),
+            format!("仅这一次：{} → {}", told_from.zh, told_to.zh),
         ),
         before: shown(timing, almanac, from.min(to))?,
         after: shown(&changed, almanac, from.min(to))?,
@@ -313,16 +314,21 @@ impl Drag<'_> {
         matches!(plan.times, super::Planned::Elapsed { .. })
     }
 
-    fn told(&self, at: Timestamp) -> String {
-        self.zone.map_or_else(|| at.to_string(), |zone| zone.rfc3339(at))
+    fn told(&self, at: Timestamp) -> Words {
+        // A schedule without a zone is told in none of the others.
+        let words = super::zone::wall_words(self.wall(at));
+        match self.zone {
+            Some(_) => words,
+            None => Words::new(format!("{} UTC", words.en), format!("{} UTC", words.zh)),
+        }
     }
 
     fn would_pass_over(&self, at: Timestamp) -> Refusal {
         let told = self.told(at);
         Refusal::because(
             Words::new(
-                format!("it would pass over another run of the series, at {told}"),
-                format!("会越过该系列的另一次运行（{told}）"),
+                format!("it would pass over another run of the series, at {}", told.en),
+                format!("会越过该系列的另一次运行（{}）", told.zh),
             ),
             Words::new("move only this run, or stay between its neighbours", "请只移动这一次，或移到前后两次运行之间"),
         )
@@ -332,8 +338,8 @@ impl Drag<'_> {
         let told = self.told(at);
         Refusal::because(
             Words::new(
-                format!("the schedule so moved would run at {told} as well"),
-                format!("这样移动后，该调度在 {told} 也会运行"),
+                format!("the schedule so moved would run at {} as well", told.en),
+                format!("这样移动后，该调度在 {} 也会运行", told.zh),
             ),
             Words::new("move only this run", "请只移动这一次"),
         )

@@ -9,9 +9,11 @@ use jiff::tz::{TimeZone, TimeZoneDatabase};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::civil::{DAY, HORIZON, HOUR, SECOND, Wall, date_of, split};
+use super::civil::{DAY, HORIZON, HOUR, SECOND, Wall, date_of, split, weekday};
 use super::error::ScheduleError;
-use crate::Timestamp;
+use super::phrase::MONTHS_EN;
+use super::repeat::clock_text;
+use crate::{Timestamp, Words};
 
 /// What becomes of a wall-clock time that the clocks skip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -211,6 +213,11 @@ impl Zone {
         format!("{}{sign}{:02}:{:02}", wall_text(self.wall(at)), minutes / 60, minutes % 60)
     }
 
+    /// As people say it: `Mon 5 Oct 2026, 09:00`, with seconds only where there are some.
+    pub fn words(&self, at: Timestamp) -> Words {
+        wall_words(self.wall(at))
+    }
+
     /// The stretch of unchanged offset that holds an instant.
     pub(crate) fn stretch(&self, at: i64) -> Stretch {
         let asked = instant(at);
@@ -243,6 +250,22 @@ fn instant(millis: i64) -> jiff::Timestamp {
     let millis = millis.clamp(jiff::Timestamp::MIN.as_millisecond(), jiff::Timestamp::MAX.as_millisecond());
     jiff::Timestamp::from_millisecond(millis).expect("clamped to what can be told")
 }
+
+/// `Mon 5 Oct 2026, 09:00`, `2026 年 10 月 5 日周一 09:00`
+pub(crate) fn wall_words(wall: Wall) -> Words {
+    const DAYS_ZH: [&str; 7] = ["一", "二", "三", "四", "五", "六", "日"];
+    let (day, time) = split(wall);
+    let (year, month, date) = date_of(day);
+    let clock = clock_text(time);
+    let name = DAYS_EN[weekday(day) as usize];
+    let month_en = MONTHS_EN.get(month as usize - 1).map_or("", |name| &name[..3]);
+    Words::new(
+        format!("{name} {date} {month_en} {year}, {clock}"),
+        format!("{year} 年 {month} 月 {date} 日周{} {clock}", DAYS_ZH[weekday(day) as usize]),
+    )
+}
+
+const DAYS_EN: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 /// `2026-03-29T03:30:00`, with milliseconds only where there are some.
 pub(crate) fn wall_text(wall: Wall) -> String {

@@ -233,7 +233,9 @@ pub fn launch_of(job: &Job, through: i64, instances: Vec<Instance>, omissions: V
         version: job.version,
         seen_through: job.fired_through,
         instances,
+        supersedes: Vec::new(),
         omissions,
+        questions: Vec::new(),
         span: LedgerSpan {
             job: job.id,
             version: job.version,

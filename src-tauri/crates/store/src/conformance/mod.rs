@@ -20,6 +20,7 @@ pub mod launch;
 pub mod leases;
 pub mod requests;
 pub mod tasks;
+pub mod unplanned;
 pub mod upkeep;
 
 /// Runs the engine's part of the suite against a backend, one `#[test]` per case.
@@ -128,6 +129,19 @@ macro_rules! conformance {
             requests::an_instance_with_tasks_is_not_ended_unassigned,
             requests::an_alarm_that_has_changed_is_not_acknowledged,
             requests::a_setting_is_written_over,
+
+            unplanned::the_end_of_an_instance_waits_for_every_job_that_runs_after_its_own,
+            unplanned::an_end_that_a_person_brings_about_waits_too,
+            unplanned::what_follows_is_written_with_the_end_it_uses_up,
+            unplanned::of_two_that_follow_one_end_one_is_written,
+            unplanned::an_end_that_is_kept_comes_again_with_the_next_one,
+            unplanned::who_runs_after_whom_follows_the_present_version,
+            unplanned::what_is_superseded_ends_with_the_launch,
+            unplanned::a_question_is_open_until_it_is_answered_once,
+            unplanned::a_question_that_nobody_answers_ends_when_its_time_has_come,
+            unplanned::a_backfill_goes_on_from_where_it_was_seen_until_it_is_done,
+            unplanned::a_backfill_that_was_ended_goes_no_further,
+            unplanned::what_is_still_to_be_answered_or_made_stays_however_old,
 
             upkeep::with_nothing_old_nothing_goes,
             upkeep::old_instances_go_with_their_tasks,

@@ -8,7 +8,7 @@ use super::fixtures::*;
 use crate::{CarriedOut, Change, Purge, Purged, Store, Taken};
 
 /// Everything may stay for ever.
-fn nothing() -> Purge {
+pub(super) fn nothing() -> Purge {
     Purge {
         instances_before: at(-1_000_000),
         keep_per_job: 10_000,

@@ -1,5 +1,6 @@
 //! Tables of examples: what a person writes, and the times or the words it comes to.
 
+mod adjust;
 mod against_others;
 mod clock_changes;
 mod cron;
@@ -128,7 +129,7 @@ fn manual_plans_nothing() {
 
 #[test]
 fn running_after_other_jobs_is_understood_and_refused_by_name() {
-    check_refused("{kind: after, jobs: [a, b], on: done, need: all}", "2026-01-01T00:00:00Z", "kind", "not built");
+    check_refused("{kind: after, jobs: [a, b, a]}", "2026-01-01T00:00:00Z", "jobs", "named twice");
     check_refused("{kind: after, jobs: []}", "2026-01-01T00:00:00Z", "jobs", "at least one");
 }
 

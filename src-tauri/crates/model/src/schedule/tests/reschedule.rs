@@ -59,7 +59,7 @@ fn this_run_alone_becomes_an_exception() {
     let moved = drag(&timing(CRON), Scope::ThisRun, "07 09:00", "08 10:30").unwrap();
     let exception = Exception::MoveTo { planned: january("07 09:00"), at: january("08 10:30") };
     assert_eq!(moved.outcome, Upshot::Exception { exception, replaces: None });
-    assert_eq!(moved.words.en, "this run only: 2026-01-07 09:00:00+01:00 → 2026-01-08 10:30:00+01:00");
+    assert_eq!(moved.words.en, "this run only: Wed 7 Jan 2026, 09:00 → Thu 8 Jan 2026, 10:30");
     check_runs(&moved.before, &["07 09:00", "08 09:00", "09 09:00"]);
     check_runs(&moved.after, &["08 09:00", "08 10:30", "09 09:00"]);
 
