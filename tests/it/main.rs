@@ -22,3 +22,4 @@ mod retention;
 mod sdks;
 mod stopping;
 mod tasks;
+mod unplanned;

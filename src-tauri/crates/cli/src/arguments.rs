@@ -33,6 +33,10 @@ pub enum Verb {
     Serve(Serve),
     /// Show the next runs of a job or of a schedule.
     Preview(Preview),
+    /// Move one run of a job, this and the following ones, or all.
+    Reschedule(Reschedule),
+    /// Run the times that a job had in a stretch of the past.
+    Backfill(Backfill),
     /// Make the jobs what a file says they are.
     Apply(Apply),
     /// Write jobs as a file for `apply`.
@@ -130,12 +134,59 @@ pub struct Preview {
     /// A schedule, as JSON; needs no data folder.
     #[arg(long, value_name = "JSON")]
     pub schedule: Option<String>,
+    /// What else of a job decides its times, as JSON with the fields of a job: exceptions, effectiveFrom, spreadSeconds
+    /// and so on.
+    #[arg(long, value_name = "JSON", requires = "schedule")]
+    pub policies: Option<String>,
+    /// The working-day calendar that the schedule goes by.
+    #[arg(long, value_name = "NAME", requires = "schedule")]
+    pub calendar: Option<String>,
     /// Runs after this time (RFC 3339 or epoch milliseconds); now where absent.
     #[arg(long, value_name = "TIME")]
     pub from: Option<String>,
     /// How many.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=200))]
     pub count: u32,
+}
+
+#[derive(Debug, Args)]
+pub struct Reschedule {
+    /// A job's name.
+    pub job: String,
+    /// The planned time of the run (RFC 3339 or epoch milliseconds).
+    #[arg(long, value_name = "TIME")]
+    pub occurrence: String,
+    /// Where it is moved to.
+    #[arg(long, value_name = "TIME")]
+    pub to: String,
+    /// this: this run alone; following: this and those after it; all: from the next run on.
+    #[arg(long, value_name = "SCOPE", default_value = "this", value_parser = ["this", "following", "all"])]
+    pub scope: String,
+    /// Say what would change, and change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Backfill {
+    /// A job's name.
+    #[arg(required_unless_present_any = ["list", "cancel"])]
+    pub job: Option<String>,
+    /// The first of the times to run is planned then or later (RFC 3339 or epoch milliseconds).
+    #[arg(long, value_name = "TIME", required_unless_present_any = ["list", "cancel"])]
+    pub from: Option<String>,
+    /// Times planned before this; now where absent.
+    #[arg(long, value_name = "TIME")]
+    pub to: Option<String>,
+    /// Say how many runs it would make, and make none.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// List backfills and how far they have come.
+    #[arg(long, conflicts_with_all = ["from", "to", "dry_run", "cancel"])]
+    pub list: bool,
+    /// Make no more runs of this backfill; those that are made go on.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["job", "from", "to", "dry_run"])]
+    pub cancel: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -506,6 +557,17 @@ const COMMANDS: &[(&str, &str, &str)] = &[
         "查看任务或调度的后续执行时间。",
         r#"campanile preview --schedule '{"kind": "cron", "expression": "30 2 * * *", "timeZone": "Europe/Berlin"}' --count 5"#,
     ),
+    (
+        "reschedule",
+        "移动任务的一次执行、这一次及之后的执行，或全部执行。",
+        "campanile reschedule nightly-report --occurrence 2026-12-01T02:00:00+08:00 --to 2026-12-01T03:30:00+08:00 \
+         --scope following --dry-run",
+    ),
+    (
+        "backfill",
+        "补跑任务在过去一段时间内的执行。",
+        "campanile backfill nightly-report --from 2026-11-01T00:00:00+08:00 --to 2026-11-08T00:00:00+08:00 --dry-run",
+    ),
     ("apply", "使任务与文件中的描述一致。", "campanile apply -f jobs.yaml --dry-run"),
     ("export", "将任务写成可供 apply 使用的文件。", "campanile export > jobs.yaml"),
     ("jobs", "列出任务。", "campanile jobs report --tag nightly"),
@@ -595,6 +657,17 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("executor", "执行器证书的名称。"),
     ("preview.job", "任务名称。"),
     ("schedule", "JSON 形式的调度；不需要数据目录。"),
+    ("policies", "任务中决定时间的其他字段（JSON），例如 exceptions、effectiveFrom、spreadSeconds。"),
+    ("calendar", "调度所用的工作日历。"),
+    ("reschedule.job", "任务名称。"),
+    ("occurrence", "该次执行的计划时间（RFC 3339 或毫秒时间戳）。"),
+    ("reschedule.to", "移动到的时间。"),
+    ("scope", "this：仅这一次；following：这一次及之后；all：从下一次起全部。"),
+    ("backfill.job", "任务名称。"),
+    ("backfill.from", "开始时间（含；RFC 3339 或毫秒时间戳）。"),
+    ("backfill.to", "结束时间（不含）；默认为现在。"),
+    ("list", "列出补跑及其进度。"),
+    ("backfill.cancel", "停止该补跑；已生成的执行继续。"),
     ("from", "此时间之后的执行（RFC 3339 或毫秒时间戳）；默认为现在。"),
     ("count", "数量。"),
     ("apply.file", "YAML 或 JSON；- 表示标准输入。"),

@@ -1,12 +1,12 @@
 //! Jobs: what is to be run, when, and as documents.
 
 use campanile_api::views::*;
-use campanile_model::{Almanac, Code, Fault, Timestamp, Words};
+use campanile_model::{Code, Fault};
 use serde_json::{Value, json};
 
 use crate::Answer;
-use crate::arguments::{Apply, Crontab, Export, Jobs, OfJobs, Preview};
-use crate::said::{self, Lang, Table};
+use crate::arguments::{Apply, Crontab, Export, Jobs, OfJobs};
+use crate::said::{self, Lang};
 use crate::session::{Session, read, write};
 
 /// Jobs asked for at once while all are listed.
@@ -57,67 +57,6 @@ pub async fn list(session: &Session, list: Jobs) -> Result<Answer, Fault> {
     }
     write(&table.text());
     Ok(Answer::Yes)
-}
-
-pub async fn preview(session: &Session, preview: Preview) -> Result<Answer, Fault> {
-    let job: JobDetail = session.ask("get_job", json!({"job": preview.job})).await?;
-    let input = json!({
-        "spec": {
-            "schedule": job.spec.schedule,
-            "exceptions": job.spec.exceptions,
-            "effectiveFrom": job.spec.effective_from,
-            "effectiveUntil": job.spec.effective_until,
-            "spreadSeconds": job.spec.spread_seconds,
-            "calendar": job.spec.calendar,
-            "onNonWorkday": job.spec.on_non_workday,
-        },
-        "from": time(preview.from.as_deref())?,
-        "count": preview.count,
-    });
-    session.show("preview", input, |view| runs(view, session.lang)).await.map(|_: PreviewView| Answer::Yes)
-}
-
-/// Of a schedule that belongs to no job.
-pub fn preview_alone(
-    schedule: &str,
-    preview: &Preview,
-    zone: Option<&str>,
-    json: bool,
-    lang: Lang,
-) -> Result<Answer, Fault> {
-    let schedule: Value = serde_json::from_str(schedule).map_err(|error| {
-        let reason = Words::new(format!("the schedule is no JSON: {error}"), format!("调度不是有效的 JSON：{error}"));
-        Code::BadRequest.fault().with_words("reason", &reason).at("schedule")
-    })?;
-    let almanac = Almanac::bundled();
-    let zone = zone.map_or_else(|| campanile_host::machine_zone(almanac.zones()), str::to_owned);
-    let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    let ask = json!({"spec": {"schedule": schedule}, "from": time(preview.from.as_deref())?, "count": preview.count});
-    let view = campanile_api::preview_alone(ask, &almanac, &zone, Timestamp::EPOCH + since_epoch)?;
-    match json {
-        true => write(&format!("{:#}\n", serde_json::to_value(&view).unwrap_or_default())),
-        false => write(&runs(&view, lang)),
-    }
-    Ok(Answer::Yes)
-}
-
-fn time(text: Option<&str>) -> Result<Option<Timestamp>, Fault> {
-    let read = |text: &str| text.parse().map_err(|_| Code::TimeInvalid.fault().with("text", text).at("from"));
-    text.map(read).transpose()
-}
-
-fn runs(view: &PreviewView, lang: Lang) -> String {
-    let mut table = Table::new(lang, &[("LOCAL TIME", "本地时间"), ("IN ZONE", "所选时区"), ("REMARK", "说明")]);
-    for run in &view.runs {
-        let reason = run.reason.as_ref().map(|reason| lang.of(reason).to_owned()).unwrap_or_default();
-        table.row(vec![run.local.clone(), format!("{} {}", run.due.text, run.due.offset), reason]);
-    }
-    let mut text = format!("{}\n", lang.of(&view.words));
-    text.push_str(&table.text());
-    for warning in &view.warnings {
-        text.push_str(&format!("! {}\n", lang.of(warning)));
-    }
-    text
 }
 
 pub async fn apply(session: &Session, apply: Apply) -> Result<Answer, Fault> {

@@ -8,6 +8,7 @@ mod alarms;
 mod arguments;
 mod calendars;
 mod executors;
+mod future;
 mod jobs;
 mod runs;
 mod said;
@@ -69,7 +70,7 @@ async fn carry_out(line: Line, lang: Lang) -> Result<Answer, Fault> {
     if let Verb::Preview(preview) = &verb
         && let Some(schedule) = &preview.schedule
     {
-        return jobs::preview_alone(schedule, preview, zone.as_deref(), json, lang);
+        return future::preview_alone(schedule, preview, zone.as_deref(), json, lang);
     }
     if let Verb::Certs(certs) = &verb {
         let CertsVerb::Make(make) = &certs.what;
@@ -82,7 +83,9 @@ async fn carry_out(line: Line, lang: Lang) -> Result<Answer, Fault> {
     let session = Session::open(data, zone.unwrap_or_default(), json, lang).await?;
     let answer = match verb {
         Verb::Serve(_) | Verb::Certs(_) => Ok(Answer::Yes),
-        Verb::Preview(preview) => jobs::preview(&session, preview).await,
+        Verb::Preview(preview) => future::preview(&session, preview).await,
+        Verb::Reschedule(drag) => future::reschedule(&session, drag).await,
+        Verb::Backfill(backfill) => future::backfill(&session, backfill).await,
         Verb::Apply(apply) => jobs::apply(&session, apply).await,
         Verb::Export(export) => jobs::export(&session, export).await,
         Verb::Jobs(list) => jobs::list(&session, list).await,

@@ -179,6 +179,31 @@ fn a_schedule_is_previewed_without_a_data_folder() {
 }
 
 #[test]
+fn a_preview_has_a_time_at_the_start_of_each_line_and_then_its_reason() {
+    let said = |schedule: &str, more: &[&str]| {
+        let from = ["preview", "--from", "2026-12-01T00:00:00Z", "--count", "3", "--schedule", schedule];
+        let said = Said::of(campanile().args(from).args(more).output().expect("it runs"));
+        assert_eq!(said.code, 0, "{said:?}");
+        said.out.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let daily = r#"{"kind": "cron", "expression": "0 9 * * *", "timeZone": "Europe/Berlin"}"#;
+    assert_eq!(
+        said(daily, &[]),
+        ["2026-12-01T09:00:00+01:00", "2026-12-02T09:00:00+01:00", "2026-12-03T09:00:00+01:00"]
+    );
+    let moved = r#"{"exceptions": [{"change": "moveTo", "planned": "2026-12-01T09:00:00+01:00",
+                    "at": "2026-12-01T10:00:00+01:00"}], "misfire": {"policy": "skip"}}"#;
+    let lines = said(daily, &["--policies", moved]);
+    assert!(lines[0].starts_with("2026-12-01T10:00:00+01:00  moved by hand"), "{lines:?}");
+    let lines = said(daily, &["--policies", moved, "--lang", "zh"]);
+    assert!(lines[0].contains("手动移动"), "{lines:?}");
+
+    let wrong = ["preview", "--schedule", daily, "--policies", r#"{"spreadSecond": 3}"#];
+    let said = Said::of(campanile().args(wrong).output().expect("it runs"));
+    assert!(said.code == 3 && said.err.contains("spreadSecond"), "{said:?}");
+}
+
+#[test]
 fn what_is_refused_says_its_code_and_what_to_do_in_the_language_of_the_reader() {
     let schedule = r#"{"kind": "cron", "expression": "0 0 30 2 *"}"#;
     let said = |words: &[&str]| {
