@@ -31,6 +31,7 @@ story("an executor is drained by the keyboard, holds work back, and takes it aga
 
   const instance = await run(node, "work");
   await go(`/runs/${instance}`);
+  await page.getByTestId("run-chain").waitFor();
   await page.keyboard.press("w");
   await page
     .getByTestId("run-why")
@@ -39,11 +40,12 @@ story("an executor is drained by the keyboard, holds work back, and takes it aga
   await page.getByTestId("run-why").getByText("What ends it:", { exact: false }).waitFor();
 
   await toView(page, "Executors");
+  await page.getByRole("grid", { name: "Executors" }).getByText("local", { exact: true }).waitFor();
   await page.keyboard.press("j");
   await page.keyboard.press("u");
   await page.locator("[data-state=live]").first().waitFor();
   await node.instance("work", (row) => row.state === "succeeded");
-  await page.keyboard.press("Enter");
+  await page.getByRole("grid", { name: "Executors" }).getByText("local", { exact: true }).dblclick();
   await page.getByText("It has nothing in hand.").waitFor();
 });
 
@@ -55,6 +57,7 @@ story("a run says why, is compared with the last good one, and is run again with
   const failing = await run(node, "count", { command: "echo snapped; exit 3" });
   await node.instance("count", (row) => row.state === "failed");
   await go(`/runs/${failing}`);
+  await page.getByTestId("run-chain").waitFor();
   await page.keyboard.press("w");
   const why = page.getByTestId("run-why");
   await why.getByText(/failed after one attempt/).waitFor();

@@ -2,12 +2,11 @@
 
 mod support;
 
-use std::sync::Arc;
-
-use campanile_host::{Server, Who};
-use campanile_model::Code;
+use campanile_api::{CallContext, Lang};
+use campanile_host::{Host, Server, Who};
+use campanile_model::{Code, Fault};
 use serde_json::{Value, json};
-use support::{PATIENCE, Running, ask, folder, open, shell};
+use support::{Running, ask, folder, open, shell};
 use tokio_util::sync::CancellationToken;
 
 #[tokio::test(flavor = "multi_thread")]
