@@ -48,6 +48,7 @@ const REACHED: &[&str] = &[
     "401 → 100",
     "402 → 100",
     "403 → 100",
+    "finished too late",
     "broadcast",
     "full group",
     "full job",

@@ -736,7 +736,10 @@ impl World {
         let mut seen: BTreeMap<String, u64> = locked(&self.refusals).clone();
         let mut count = |what: String| *seen.entry(what).or_default() += 1;
         for entry in stored.history.values().flatten() {
-            count(format!("{} → {}", entry.from.code(), entry.to.code()));
+            count(match entry.from == entry.to {
+                true => "finished too late".to_owned(),
+                false => format!("{} → {}", entry.from.code(), entry.to.code()),
+            });
         }
         for omission in stored.omissions.values().flatten() {
             count(format!("omitted: {}", omission.reason.name()));

@@ -1,8 +1,10 @@
 //! `/v1`: what programs may ask over HTTP, with a token of their own.
 //!
-//!     POST /v1/jobs/{name}/runs   run a job; 202 with the run
-//!     GET  /v1/runs/{id}          how it goes
-//!     GET  /v1/openapi.json       all of this, for machines
+//! ```text
+//! POST /v1/jobs/{name}/runs   run a job; 202 with the run
+//! GET  /v1/runs/{id}          how it goes
+//! GET  /v1/openapi.json       all of this, for machines
+//! ```
 //!
 //! The console's token opens nothing here, and these tokens nothing there.
 
