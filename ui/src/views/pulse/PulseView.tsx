@@ -2,12 +2,10 @@
 // is under way, what went wrong, what did not fire and why.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { BellOff, Check, CircleAlert, Hand, Play } from "lucide-react";
-import type { ReactNode } from "react";
-import { useRunJobs } from "@/api/jobs";
+import { BellOff, Check, CircleAlert, Hand } from "lucide-react";
 import { useLive } from "@/api/live";
 import { pulseQuery } from "@/api/pulse";
-import type { AlarmRow, InstanceRow, LaneView, OmissionRow, OutcomesView, Pulse, Upcoming } from "@/api/types";
+import type { AlarmRow, InstanceRow, LaneView, OutcomesView, Pulse, Upcoming } from "@/api/types";
 import {
   Answer,
   bySeverity,
@@ -24,7 +22,9 @@ import {
 import { cx } from "@/lib/cx";
 import { span } from "@/lib/relative";
 import { figure, useLang, useSaid, useWords } from "@/lib/words";
-import { Button, Clip, Skeleton, toast } from "@/primitives";
+import { Clip, Skeleton } from "@/primitives";
+import { Away } from "./Away";
+import { Card, Nothing } from "./Card";
 import { FirstRun } from "./FirstRun";
 import { NextHour } from "./NextHour";
 import { pulseWords } from "./words";
@@ -99,42 +99,8 @@ function Detail({ pulse }: { pulse: Pulse }) {
         >
           <Alarms alarms={pulse.alarms} />
         </Card>
-        <Card className="col-span-6 @4xl:col-span-3" title={w.away} note={w.awayNote} flush>
-          <Omissions omissions={pulse.omissions} />
-        </Card>
+        <Away className="col-span-6 @4xl:col-span-3" />
       </div>
-    </div>
-  );
-}
-
-interface CardProps {
-  title: string;
-  note?: ReactNode;
-  action?: ReactNode;
-  /** The rows inside bring their own padding. */
-  flush?: boolean;
-  className?: string;
-  children: ReactNode;
-}
-
-function Card({ title, note, action, flush = false, className, children }: CardProps) {
-  return (
-    <section className={cx("panel flex min-w-0 flex-col overflow-hidden", className)}>
-      <header className="flex h-10 shrink-0 items-center gap-2 px-4">
-        <h2 className="shrink-0 font-semibold">{title}</h2>
-        {note && <span className="min-w-0 truncate text-ink-3 text-xs">{note}</span>}
-        {action && <span className="ml-auto shrink-0">{action}</span>}
-      </header>
-      <div className={cx("min-h-0 flex-1", flush ? "pb-1.5" : "px-4 pb-4")}>{children}</div>
-    </section>
-  );
-}
-
-function Nothing({ icon, children }: { icon?: ReactNode; children: string }) {
-  return (
-    <div className="flex h-full min-h-24 items-center justify-center gap-2 px-4 text-ink-3 [&_svg]:size-4">
-      {icon}
-      {children}
     </div>
   );
 }
@@ -267,51 +233,6 @@ function Alarms({ alarms }: { alarms: readonly AlarmRow[] }) {
             </Link>
           </li>
         ))}
-    </ul>
-  );
-}
-
-function Omissions({ omissions }: { omissions: readonly OmissionRow[] }) {
-  const w = useWords(pulseWords);
-  const said = useSaid();
-  const run = useRunJobs();
-  if (omissions.length === 0) return <Nothing icon={<Check />}>{w.noOmissions}</Nothing>;
-  return (
-    <ul>
-      {omissions.slice(0, 5).map((each) => (
-        <li
-          key={`${each.job}-${each.from.ms}-${each.reason}`}
-          className="flex h-11 items-center gap-2.5 px-4 hover:bg-hover"
-        >
-          <InstanceStateBadge state={each.missed ? "missed" : "skipped"} brief />
-          <div className="min-w-0 flex-1">
-            <div className="flex items-baseline gap-1.5">
-              <Link
-                to="/jobs/$job"
-                params={{ job: each.job }}
-                className="truncate font-medium hover:underline"
-                title={each.name}
-              >
-                {each.name}
-              </Link>
-              <span className="shrink-0 text-ink-3 text-xs">
-                {w.times(each.count)} · {each.from.text.slice(5, 16)}
-                {each.count > 1 &&
-                  ` – ${each.to.text.slice(each.to.text.slice(0, 10) === each.from.text.slice(0, 10) ? 11 : 5, 16)}`}
-              </span>
-            </div>
-            <Clip className="text-ink-2 text-xs">{said(each.words)}</Clip>
-          </div>
-          <Button
-            size="sm"
-            variant="quiet"
-            icon={<Play />}
-            onPress={() => run.mutate([each.job], { onSuccess: () => toast({ text: w.started(each.name) }) })}
-          >
-            {w.runNow}
-          </Button>
-        </li>
-      ))}
     </ul>
   );
 }

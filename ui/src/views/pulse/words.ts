@@ -34,6 +34,28 @@ export const pulseWords = words(
     away: "What did not fire",
     awayNote: "In the last 24 hours, and why",
     noOmissions: "Every firing of the last 24 hours happened",
+    whileAway: "While you were away",
+    awaySince: (at: string) => `Since ${at}`,
+    gotIt: "Got it",
+    allFired: "Every firing happened while you were away",
+    awayCounts: (missed: number, folded: number, skipped: number) =>
+      [
+        missed > 0 && `${figure(missed)} missed`,
+        folded > 0 && `${figure(folded)} made good by a later run`,
+        skipped > 0 && `${figure(skipped)} skipped by rule`,
+      ]
+        .filter(Boolean)
+        .join(" · "),
+    moreJobs: (n: number) => `and ${plural(n, "more job")}`,
+    notComplete: "There was more than could be looked through.",
+    asked: (n: number) => `${plural(n, "missed run waits", "missed runs wait")} for your answer`,
+    jobsOf: (n: number) => plural(n, "job"),
+    run: "Run",
+    skip: "Skip",
+    runAll: "Run all",
+    skipAll: "Skip all",
+    skippedIn: "skipped",
+    left: (name: string) => `${name} stays skipped`,
     runNow: "Run now",
     started: (name: string) => `${name} was started`,
     first: {
@@ -82,6 +104,28 @@ export const pulseWords = words(
     away: "未触发的计划",
     awayNote: "最近 24 小时及其原因",
     noOmissions: "最近 24 小时的触发全部如期发生",
+    whileAway: "您离开期间",
+    awaySince: (at: string) => `自 ${at} 起`,
+    gotIt: "知道了",
+    allFired: "您离开期间的触发全部如期发生",
+    awayCounts: (missed: number, folded: number, skipped: number) =>
+      [
+        missed > 0 && `错过 ${figure(missed)} 次`,
+        folded > 0 && `${figure(folded)} 次已由之后的运行补上`,
+        skipped > 0 && `按规则跳过 ${figure(skipped)} 次`,
+      ]
+        .filter(Boolean)
+        .join(" · "),
+    moreJobs: (n: number) => `另有 ${figure(n)} 个任务`,
+    notComplete: "记录过多，未能全部查看。",
+    asked: (n: number) => `${figure(n)} 项错过的运行等待您答复`,
+    jobsOf: (n: number) => `${figure(n)} 个任务`,
+    run: "运行",
+    skip: "跳过",
+    runAll: "全部运行",
+    skipAll: "全部跳过",
+    skippedIn: "视为跳过",
+    left: (name: string) => `${name} 保持跳过`,
     runNow: "立即运行",
     started: (name: string) => `已启动 ${name}`,
     first: {
