@@ -113,6 +113,12 @@ to_local?: string | null,
  */
 to?: Timestamp | null, };
 
+export type AskSpread = { job: string,
+/**
+ * How long after its time a run may start.
+ */
+seconds: number, };
+
 /**
  * The id of a run or of a task; or a job, by name or id, and a time of it.
  */
@@ -340,6 +346,15 @@ export type CheckJob = { spec: unknown,
 job?: string | null, };
 
 /**
+ * Two versions of a job, or one of them and what is about to be saved.
+ */
+export type CompareVersions = { job: string, from: number,
+/**
+ * The present version where neither this nor `spec` is given.
+ */
+to?: number | null, spec?: unknown, };
+
+/**
  * A run beside the last one of its job that succeeded before it.
  */
 export type ComparisonView = {
@@ -541,6 +556,20 @@ field: string | null,
  */
 span?: [number, number], };
 
+export type FieldChange = {
+/**
+ * Such as `misfire.policy`.
+ */
+field: string, name: Words,
+/**
+ * None: it was not set.
+ */
+before: Words | null,
+/**
+ * None: it is set no more.
+ */
+after: Words | null, };
+
 export type FileKind = "ics" | "csv";
 
 /**
@@ -662,7 +691,12 @@ exceptions?: Array<Exception>, effectiveFrom?: Timestamp | null, effectiveUntil?
 /**
  * The working-day calendar; none is the workspace's: China's for zones of China, else Monday to Friday.
  */
-calendar?: string | null, onNonWorkday?: OnNonWorkday, misfire: Misfire, overlap: Overlap, spreadSeconds: number, mode: Mode, route: Route,
+calendar?: string | null, onNonWorkday?: OnNonWorkday, misfire: Misfire, overlap: Overlap,
+/**
+ * What becomes of the one that waits (`overlap: queue`) when a further one comes; without it the further one is
+ * skipped.
+ */
+supersede?: Supersede | null, spreadSeconds: number, mode: Mode, route: Route,
 /**
  * Only executors with all of these labels take it, whatever the route.
  */
@@ -826,6 +860,8 @@ export type NodeState = "leading" | "standby" | "leaderless";
 
 export type Nothing = Record<symbol, never>;
 
+export type OfBackfill = { backfill: string, };
+
 /**
  * A calendar by its name.
  */
@@ -863,7 +899,7 @@ export type OfToken = { id: string, };
 /**
  * Why a firing did not happen.
  */
-export type OmissionReason = "paused" | "overlap" | "exception" | "nonWorkday" | "merged" | "noCalendarData" | "misfire" | "folded" | "beyondCatchUp";
+export type OmissionReason = "paused" | "overlap" | "exception" | "nonWorkday" | "merged" | "noCalendarData" | "misfire" | "folded" | "beyondCatchUp" | "asked" | "blackout";
 
 export type OmissionRow = { job: string, name: string, from: Moment, to: Moment, count: number, reason: OmissionReason, missed: boolean, words: Words, };
 
@@ -959,6 +995,21 @@ export type PutSecret = { group?: string, name: string, value: Secret,
  * The group's public key in hexadecimal; that of its executors where absent.
  */
 key?: string | null, };
+
+export type QuestionList = { rows: Array<QuestionRow>, };
+
+/**
+ * Firings that were missed and are run only if a person says so (`misfire: ask`).
+ */
+export type QuestionRow = { id: string, job: string, name: string,
+/**
+ * Planned time of the first and of the last of them.
+ */
+from: Moment, to: Moment, count: number, asked_at: Moment,
+/**
+ * Without an answer by then they are skipped.
+ */
+until: Moment, words: Words, can_answer: Allowed, };
 
 export type ReadLog = { task: string,
 /**
