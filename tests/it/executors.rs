@@ -49,6 +49,7 @@ impl Drop for Executor {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the stories write it out where they call")]
 fn job(name: &str, processor: &str, parameters: Value) -> Value {
     json!({
         "name": name,

@@ -155,7 +155,7 @@ fn make_key(session: &Session, keygen: &Keygen) -> Result<Answer, Fault> {
     match (session.is_for_programs(), session.lang) {
         (true, _) => write(&format!("{:#}\n", json!({"file": path.to_string(), "public": public}))),
         (false, Lang::En) => {
-            write(&format!("{path} holds the key of a group; its executors read it there.\nPublic: {public}\n"))
+            write(&format!("{path} holds the key of a group; its executors read it there.\nPublic: {public}\n"));
         }
         (false, Lang::Zh) => write(&format!("{path} 是执行器组的密钥，由其执行器读取。\n公钥：{public}\n")),
     }

@@ -120,7 +120,9 @@ mod tests {
         let (high, low) = ((85.0, 80.0, 101.0), (80.0, 75.0, 100.0));
         let none = Strain::default();
         let all = Strain { cpu: true, memory: true, disk: true };
-        let table: &[(&[(f64, f64, f64)], Strain)] = &[
+        /// Samples of CPU, memory and disk queue.
+        type Row = (&'static [(f64, f64, f64)], Strain);
+        let table: &[Row] = &[
             (&[], none),
             (&[high, high], none),
             (&[high, high, high], all),

@@ -182,11 +182,11 @@ impl Switchboard {
     }
 
     /// Where executors find nodes, as each is told when it joins; who has joined already is told now.
-    pub fn set_nodes(&self, nodes: Vec<NodeAddress>) {
-        *self.nodes.write().unwrap_or_else(PoisonError::into_inner) = nodes.clone();
+    pub fn set_nodes(&self, nodes: &[NodeAddress]) {
+        *self.nodes.write().unwrap_or_else(PoisonError::into_inner) = nodes.to_vec();
         let sessions: Vec<SessionId> = self.sessions().keys().copied().collect();
         for session in sessions {
-            self.tell(session, ToExecutor::Nodes(nodes.clone()));
+            self.tell(session, ToExecutor::Nodes(nodes.to_vec()));
         }
     }
 

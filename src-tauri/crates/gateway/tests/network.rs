@@ -105,7 +105,7 @@ impl Peer {
         told.ok().flatten().and_then(|told| told.message)
     }
 
-    async fn is_turned_out(mut self) -> v1::Refused {
+    async fn turned_out(mut self) -> v1::Refused {
         let refused = match self.hears().await {
             Some(to_executor::Message::Refused(refused)) => refused,
             other => panic!("a refusal, not {other:?}"),
@@ -153,7 +153,7 @@ async fn a_wrong_version_is_refused_by_its_code_and_for_good() {
     let node = Node::listens().await;
     let peer = Peer::comes(node.address).await;
     peer.says(v1::Register { protocol_version: 2, ..register("new") }).await;
-    let refused = peer.is_turned_out().await;
+    let refused = peer.turned_out().await;
     assert_eq!((refused.code.as_str(), refused.retry_after_ms), (Code::ProtocolVersion.as_str(), 0));
     assert!(refused.message_en.contains('2') && refused.message_zh.contains('2'), "{refused:?}");
     node.is_well().await;
@@ -164,7 +164,7 @@ async fn whom_the_door_does_not_admit_the_engine_never_hears_of() {
     let node = Node::listens().await;
     let peer = Peer::comes(node.address).await;
     peer.says(v1::Register { token: "bad".into(), ..register("bad") }).await;
-    let refused = peer.is_turned_out().await;
+    let refused = peer.turned_out().await;
     assert_eq!((refused.code.as_str(), refused.retry_after_ms), (Code::ExecutorTokenRefused.as_str(), 0));
     node.is_well().await;
 }
@@ -174,7 +174,7 @@ async fn whoever_begins_with_something_else_is_turned_out() {
     let node = Node::listens().await;
     let peer = Peer::comes(node.address).await;
     peer.says(beat(1)).await;
-    assert_eq!(peer.is_turned_out().await.code, Code::RegisterFirst.as_str());
+    assert_eq!(peer.turned_out().await.code, Code::RegisterFirst.as_str());
     node.is_well().await;
 }
 
@@ -182,7 +182,7 @@ async fn whoever_begins_with_something_else_is_turned_out() {
 async fn a_stream_that_says_nothing_is_turned_out() {
     let node = Node::listens().await;
     let peer = Peer::comes(node.address).await;
-    assert_eq!(peer.is_turned_out().await.code, Code::RegisterFirst.as_str());
+    assert_eq!(peer.turned_out().await.code, Code::RegisterFirst.as_str());
     node.is_well().await;
 }
 
@@ -194,7 +194,7 @@ async fn a_message_that_makes_no_sense_ends_its_stream_alone() {
     let attempt = v1::AttemptRef { task_id: "no id".into(), attempt: 1 };
     let what = v1::report::What::Started(v1::Started {});
     peer.says(v1::Report { attempt: Some(attempt), sequence: 1, at_ms: 0, what: Some(what) }).await;
-    assert_eq!(peer.is_turned_out().await.code, Code::BadRequest.as_str());
+    assert_eq!(peer.turned_out().await.code, Code::BadRequest.as_str());
     assert_eq!(node.hears().await, Heard { session, said: FromExecutor::Gone });
     other.says(beat(1)).await;
     assert!(matches!(node.hears().await.said, FromExecutor::Heartbeat { number: 1, .. }));
@@ -207,7 +207,7 @@ async fn an_oversized_message_ends_its_stream_alone() {
     let (peer, session) = node.admits("one").await;
     let answer = v1::StillNeededAnswer { message: "x".repeat(1024 * 1024), ..v1::StillNeededAnswer::default() };
     peer.says(answer).await;
-    let refused = peer.is_turned_out().await;
+    let refused = peer.turned_out().await;
     assert_eq!(refused.code, Code::MessageTooLarge.as_str());
     assert!(refused.message_en.contains("1048576"), "{refused:?}");
     assert_eq!(node.hears().await, Heard { session, said: FromExecutor::Gone });

@@ -97,6 +97,7 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Fault {
     Code::BadRequest.fault().with_words("reason", &reason)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
 fn unusable(error: rcgen::Error) -> Fault {
     let reason = Words::new(format!("no certificate could be made: {error}"), format!("无法生成证书：{error}"));
     Code::BadRequest.fault().with_words("reason", &reason)

@@ -137,10 +137,13 @@ pub(crate) fn cannot_listen(address: &str, error: &std::io::Error) -> Fault {
     Code::AddressTaken.fault().with("address", address).with_words("reason", &reason)
 }
 
+/// Tokens by their ids, and when they were read.
+type Read = (Instant, Arc<Vec<(String, Token)>>);
+
 /// The tokens that there are, read again from time to time, and how often someone has shown a wrong one.
 pub(crate) struct Tokens {
     store: Arc<dyn Store>,
-    read: tokio::sync::Mutex<Option<(Instant, Arc<Vec<(String, Token)>>)>>,
+    read: tokio::sync::Mutex<Option<Read>>,
     pub tries: Tries,
 }
 

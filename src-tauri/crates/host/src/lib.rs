@@ -201,7 +201,7 @@ impl Host {
     /// Where executors reach this node, as they see it; without one they keep to the addresses that they have.
     pub fn tells_executors_of(&self, address: Option<&str>) {
         let node = |address: &str| NodeAddress { name: self.node.name().to_owned(), address: address.to_owned() };
-        self.switchboard.set_nodes(address.map(node).into_iter().collect());
+        self.switchboard.set_nodes(address.map(node).as_slice());
     }
 
     pub(crate) fn api(&self) -> &Api {

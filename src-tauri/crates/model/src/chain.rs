@@ -194,8 +194,10 @@ mod tests {
 
     #[test]
     fn ends_come_to_firings_as_the_job_asks() {
+        /// Need, outcome, ends as they come; firings with how many ends each, and the ends that are kept.
+        type Row = (&'static str, &'static str, &'static str, &'static [(i64, usize)], &'static [i64]);
         #[rustfmt::skip]
-        let table: &[(&str, &str, &str, &[(i64, usize)], &[i64])] = &[
+        let table: &[Row] = &[
             ("any", "success", "a1+", &[(1, 1)], &[]),
             ("any", "success", "a1+ a2+ b1+", &[(1, 1), (2, 1), (3, 1)], &[]),
             ("any", "success", "a1- a2x a3~", &[], &[]),

@@ -200,8 +200,10 @@ mod tests {
     fn ends_that_are_followed_obey_pause_and_overlap() {
         use InstanceState::{Running, Waiting};
         use OmissionReason::{Overlap, Paused};
+        /// Policies and what is there; how many are made and superseded, and what is left out.
+        type Row = (Value, &'static [InstanceState], usize, usize, &'static [(u32, OmissionReason)]);
         #[rustfmt::skip]
-        let table: [(Value, &[InstanceState], usize, usize, &[(u32, OmissionReason)]); 8] = [
+        let table: [Row; 8] = [
             (json!({}), &[], 2, 0, &[(1, Overlap)]),
             (json!({}), &[Running], 1, 0, &[(2, Overlap)]),
             (json!({"overlap": "allow"}), &[Running], 3, 0, &[]),

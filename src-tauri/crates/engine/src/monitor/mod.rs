@@ -102,11 +102,12 @@ impl Monitor {
         let executor = task.executor.as_ref();
         let idle = executor.and_then(|executor| self.shared.roster.idle_since_push(executor, task.id, now));
         let again = now + timeout.max(Duration::from_secs(1));
-        if task.stop.is_none() && idle.is_some_and(|idle| idle >= timeout) {
-            if let Some(mut step) = stopping::ask(task.clone(), StopCause::Withdrawn, now) {
-                step.task_mut().deadline_at = Some(again);
-                return step;
-            }
+        if task.stop.is_none()
+            && idle.is_some_and(|idle| idle >= timeout)
+            && let Some(mut step) = stopping::ask(task.clone(), StopCause::Withdrawn, now)
+        {
+            step.task_mut().deadline_at = Some(again);
+            return step;
         }
         // As much as is missing, were a slot free from now on.
         let missing = timeout.saturating_sub(idle.unwrap_or_default()).max(Duration::from_secs(1));

@@ -233,7 +233,7 @@ pub async fn an_instance_of_several_tasks_is_settled_when_all_have_ended(store: 
     moved(store, &lead, &tasks[0], &[Due, Push, Start, Succeed], 61).await;
     assert_eq!(store.ended_together(10).await.unwrap(), []);
     let failed = settlement(&made, InstanceState::Failed);
-    assert_eq!(store.settle(&lead, &[failed.clone()]).await.unwrap(), [false]);
+    assert_eq!(store.settle(&lead, std::slice::from_ref(&failed)).await.unwrap(), [false]);
     assert_eq!(instance_now(store, made.id).await.state, InstanceState::Waiting);
     moved(store, &lead, &tasks[1], &[Due, Push, Start, Fail], 62).await;
     assert_eq!(store.ended_together(10).await.unwrap(), [made.id]);

@@ -200,6 +200,7 @@ impl Event {
     }
 }
 
+#[derive(Clone, Copy)]
 enum Wrong {
     NoDate,
     Utc,

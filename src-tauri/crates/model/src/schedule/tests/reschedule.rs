@@ -238,7 +238,7 @@ fn what_cannot_be_moved_so_is_refused_with_the_reason() {
         Scope::Following,
         "07 09:00",
         "15 09:00",
-        "pass over another run of the series, at 2026-01-12T09:00:00+01:00",
+        "pass over another run of the series, at Mon 12 Jan 2026, 09:00",
     );
     let into_next_week = "{kind: cron, expression: '0 9 7,8 * *', timeZone: Europe/Berlin}";
     check_refused(into_next_week, Scope::Following, "08 09:00", "06 09:00", "pass over");
