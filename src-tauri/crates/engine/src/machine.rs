@@ -121,8 +121,8 @@ mod tests {
         let none = Strain::default();
         let all = Strain { cpu: true, memory: true, disk: true };
         /// Samples of CPU, memory and disk queue.
-        type Row = (&'static [(f64, f64, f64)], Strain);
-        let table: &[Row] = &[
+        type Row<'a> = (&'a [(f64, f64, f64)], Strain);
+        let table: &[Row<'_>] = &[
             (&[], none),
             (&[high, high], none),
             (&[high, high, high], all),
