@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use async_trait::async_trait;
-use campanile_model::instance::{Instance, InstanceMove, InstanceState, Omission, Origin};
+use campanile_model::instance::{Instance, InstanceMove, InstanceState, Omission, OmissionReason, Origin};
 use campanile_model::ledger::LedgerSpan;
 use campanile_model::{InstanceId, JobId, Timestamp};
-use campanile_store::{Assignment, InstanceStore, Launch, Launched, Lead, Result, Settlement};
+use campanile_store::{
+    Assignment, Entries, InstanceStore, Launch, Launched, Lead, Ledger, Moved, Result, Settlement, follow,
+};
 use serde_json::{Value, json};
 use sqlx::sqlite::SqliteRow;
 
@@ -33,9 +35,7 @@ impl InstanceStore for SqliteStore {
         let mut written = Vec::with_capacity(launches.len());
         let mut entries = Entries::default();
         for launch in launches {
-            let ledger = ledgers
-                .get_mut(&launch.job)
-                .filter(|ledger| ledger.version == launch.version && ledger.fired_through == launch.seen_through);
+            let ledger = ledgers.get_mut(&launch.job).filter(|ledger| ledger.is_as_seen(launch));
             written.push(ledger.is_some());
             if let Some(ledger) = ledger {
                 ledger.take(launch, &mut entries);
@@ -271,150 +271,6 @@ impl InstanceStore for SqliteStore {
     }
 }
 
-/// Where a job's ledger ends.
-pub(crate) struct Ledger {
-    version: u32,
-    fired_through: Timestamp,
-    made_through: Option<Timestamp>,
-    omission: Option<(Place, Omission)>,
-    span: Option<(Place, LedgerSpan)>,
-}
-
-/// A row that may still be lengthened: one in the database, or one that this batch is about to write.
-#[derive(Clone, Copy)]
-enum Place {
-    Stored(i64),
-    New(usize),
-}
-
-/// What a batch of launches writes into the ledger.
-#[derive(Default)]
-pub(crate) struct Entries {
-    omissions: Vec<Omission>,
-    /// By `seq`: the new end, and how many more.
-    longer_omissions: BTreeMap<i64, (Timestamp, u32)>,
-    spans: Vec<LedgerSpan>,
-    /// By `seq`: the new end, and how many more were planned, made and not made.
-    longer_spans: BTreeMap<i64, (Timestamp, u32, u32, u32)>,
-}
-
-impl Ledger {
-    fn of(row: &SqliteRow) -> Result<Ledger> {
-        let job: JobId = row.id("id")?;
-        let omission = match row.maybe_int("o_seq")? {
-            None => None,
-            Some(seq) => {
-                let to = row.time("o_to")?;
-                let reason = row.named("o_reason", campanile_model::instance::OmissionReason::named)?;
-                let last = Omission { job, version: row.small("o_version")?, from: to, to, count: 0, reason };
-                Some((Place::Stored(seq), last))
-            }
-        };
-        let span = match row.maybe_int("s_seq")? {
-            None => None,
-            Some(seq) => {
-                let to = row.time("s_to")?;
-                let last = LedgerSpan {
-                    job,
-                    version: row.small("s_version")?,
-                    zone_data: row.text("s_zone_data")?,
-                    from: to,
-                    to,
-                    planned: 0,
-                    made: 0,
-                    not_made: 0,
-                };
-                Some((Place::Stored(seq), last))
-            }
-        };
-        Ok(Ledger {
-            version: row.small("version")?,
-            fired_through: row.time("fired_through")?,
-            made_through: row.maybe_time("made_through")?,
-            omission,
-            span,
-        })
-    }
-
-    pub(crate) fn version(&self) -> u32 {
-        self.version
-    }
-
-    fn take(&mut self, launch: &Launch, entries: &mut Entries) {
-        self.omit_all(&launch.omissions, &launch.instances, entries);
-        self.extend(&launch.span, entries);
-        self.fired_through = launch.fired_through;
-    }
-
-    pub(crate) fn omit_all(&mut self, omissions: &[Omission], instances: &[Instance], entries: &mut Entries) {
-        let made: Vec<Timestamp> =
-            instances.iter().filter(|instance| instance.origin.is_planned()).map(|instance| instance.planned).collect();
-        for omission in omissions {
-            self.omit(omission, &made, entries);
-        }
-        self.made_through = self.made_through.max(made.into_iter().max());
-    }
-
-    fn omit(&mut self, omission: &Omission, made: &[Timestamp], entries: &mut Entries) {
-        let unbroken = self.omission.as_ref().filter(|(_, last)| {
-            let between = |planned: &Timestamp| last.to < *planned && *planned < omission.from;
-            last.version == omission.version
-                && last.reason == omission.reason
-                && last.to < omission.from
-                && self.made_through.is_none_or(|planned| planned <= last.to)
-                && !made.iter().any(between)
-        });
-        let place = match unbroken {
-            None => {
-                entries.omissions.push(omission.clone());
-                Place::New(entries.omissions.len() - 1)
-            }
-            Some((Place::New(index), _)) => {
-                let row = &mut entries.omissions[*index];
-                row.to = omission.to;
-                row.count += omission.count;
-                Place::New(*index)
-            }
-            Some((Place::Stored(seq), _)) => {
-                let more = entries.longer_omissions.entry(*seq).or_default();
-                more.0 = omission.to;
-                more.1 += omission.count;
-                Place::Stored(*seq)
-            }
-        };
-        self.omission = Some((place, omission.clone()));
-    }
-
-    fn extend(&mut self, span: &LedgerSpan, entries: &mut Entries) {
-        let unbroken = self.span.as_ref().filter(|(_, last)| {
-            last.version == span.version && last.zone_data == span.zone_data && last.to == span.from
-        });
-        let place = match unbroken {
-            None => {
-                entries.spans.push(span.clone());
-                Place::New(entries.spans.len() - 1)
-            }
-            Some((Place::New(index), _)) => {
-                let row = &mut entries.spans[*index];
-                row.to = span.to;
-                row.planned += span.planned;
-                row.made += span.made;
-                row.not_made += span.not_made;
-                Place::New(*index)
-            }
-            Some((Place::Stored(seq), _)) => {
-                let more = entries.longer_spans.entry(*seq).or_default();
-                more.0 = span.to;
-                more.1 += span.planned;
-                more.2 += span.made;
-                more.3 += span.not_made;
-                Place::Stored(*seq)
-            }
-        };
-        self.span = Some((place, span.clone()));
-    }
-}
-
 /// Which instances a move may change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Only {
@@ -422,33 +278,26 @@ pub(crate) enum Only {
     Any,
 }
 
-/// An instance on its way through the moves of one batch.
-struct Moving {
-    id: InstanceId,
-    job: JobId,
-    origin: Origin,
-    state: InstanceState,
-    started_at: Option<Timestamp>,
-    finished_at: Option<Timestamp>,
-    result: Option<String>,
-    moved: bool,
-}
-
-impl Moving {
-    fn follow(&mut self, change: &InstanceMove) -> bool {
-        let back_to_running = change.to == InstanceState::Running;
-        if self.state == change.to || (self.state.is_final() && !back_to_running) {
-            return false;
+/// Where a job's ledger ends; of the last rows only what a further one is held against.
+fn ledger(row: &SqliteRow) -> Result<Ledger> {
+    let job: JobId = row.id("id")?;
+    let omission = match row.maybe_int("o_seq")? {
+        None => None,
+        Some(seq) => {
+            let to = row.time("o_to")?;
+            let reason = row.named("o_reason", OmissionReason::named)?;
+            Some((seq, Omission { job, version: row.small("o_version")?, from: to, to, count: 0, reason }))
         }
-        self.state = change.to;
-        if back_to_running {
-            self.started_at = self.started_at.or(Some(change.at));
+    };
+    let span = match row.maybe_int("s_seq")? {
+        None => None,
+        Some(seq) => {
+            let (to, version, zone_data) = (row.time("s_to")?, row.small("s_version")?, row.text("s_zone_data")?);
+            Some((seq, LedgerSpan { job, version, zone_data, from: to, to, planned: 0, made: 0, not_made: 0 }))
         }
-        self.finished_at = change.to.is_final().then_some(change.at);
-        self.result.clone_from(&change.result);
-        self.moved = true;
-        true
-    }
+    };
+    let (version, fired_through) = (row.small("version")?, row.time("fired_through")?);
+    Ok(Ledger::ending(version, fired_through, row.maybe_time("made_through")?, omission, span))
 }
 
 impl Write {
@@ -469,7 +318,7 @@ impl Write {
         let mut ledgers = HashMap::with_capacity(found.len());
         for row in &found {
             let job: JobId = row.id("id")?;
-            ledgers.insert(job, Ledger::of(row)?);
+            ledgers.insert(job, ledger(row)?);
         }
         Ok(ledgers)
     }
@@ -594,50 +443,16 @@ impl Write {
                 .bind(hexes(moves.iter().map(|change| change.instance))),
             )
             .await?;
-        let mut moving = BTreeMap::new();
-        let mut seqs = HashMap::new();
+        let mut stored = BTreeMap::new();
         for row in &found {
             if only == Only::Unassigned && row.maybe_int("assigned_at")?.is_some() {
                 continue;
             }
-            let seq = row.int("seq")?;
-            let id: InstanceId = row.id("id")?;
-            seqs.insert(id, seq);
-            moving.insert(
-                seq,
-                Moving {
-                    id,
-                    job: row.id("job")?,
-                    origin: row.named("origin", Origin::named)?,
-                    state: row.named("state", InstanceState::named)?,
-                    started_at: row.maybe_time("started_at")?,
-                    finished_at: row.maybe_time("finished_at")?,
-                    result: row.maybe_text("result")?,
-                    moved: false,
-                },
-            );
+            stored.insert(row.int("seq")?, rows::moving(row)?);
         }
-        let mut counted = 0;
-        let mut endings = Vec::new();
-        let mut ended: BTreeMap<JobId, Timestamp> = BTreeMap::new();
-        for change in moves {
-            let Some(instance) = seqs.get(&change.instance).and_then(|seq| moving.get_mut(seq)) else { continue };
-            debug_assert_eq!(instance.id, change.instance);
-            if !instance.follow(change) {
-                continue;
-            }
-            counted += 1;
-            if change.to.is_final() {
-                endings.push((instance.job, instance.id, change.to, change.at));
-            }
-            if change.to.is_final() && instance.origin == Origin::Schedule {
-                let at = ended.entry(instance.job).or_insert(change.at);
-                *at = change.at.max(*at);
-            }
-        }
-        let moved: Vec<Value> = moving
+        let Moved { counted, instances, endings, last_final } = follow(moves, stored);
+        let moved: Vec<Value> = instances
             .iter()
-            .filter(|(_, instance)| instance.moved)
             .map(|(seq, instance)| {
                 json!([seq, instance.state.name(), instance.started_at, instance.finished_at, instance.result])
             })
@@ -655,8 +470,8 @@ impl Write {
             .await?;
         }
         self.put_endings(endings).await?;
-        if !ended.is_empty() {
-            let ended = ended.into_iter().map(|(job, at)| json!([job.hex(), at])).collect();
+        if !last_final.is_empty() {
+            let ended = last_final.into_iter().map(|(job, at)| json!([job.hex(), at])).collect();
             self.execute(
                 sql("UPDATE jobs SET last_final_at = max(coalesce(last_final_at, u.at), u.at)
                      FROM (SELECT unhex(value ->> 0) AS id, value ->> 1 AS at FROM jsonb_each(?)) AS u

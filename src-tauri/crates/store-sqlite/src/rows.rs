@@ -10,7 +10,7 @@ use campanile_model::question::Question;
 use campanile_model::request::{AuditEntry, Request};
 use campanile_model::task::{ExecutorRef, Incident, Need, NewTask, StoredTask, Task, TaskState};
 use campanile_model::{AlarmId, InstanceId, JobId, Lane, QuestionId, RequestId, TaskId, Timestamp};
-use campanile_store::{HistoryEntry, Result, StoreError};
+use campanile_store::{HistoryEntry, Moving, Result, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -286,6 +286,18 @@ pub(crate) fn instance(row: &SqliteRow) -> Result<Instance> {
         finished_at: row.maybe_time("finished_at")?,
         result: row.maybe_text("result")?,
         failure: row.maybe_json("failure")?,
+    })
+}
+
+pub(crate) fn moving(row: &SqliteRow) -> Result<Moving> {
+    Ok(Moving {
+        id: row.id("id")?,
+        job: row.id("job")?,
+        origin: row.named("origin", Origin::named)?,
+        state: row.named("state", InstanceState::named)?,
+        started_at: row.maybe_time("started_at")?,
+        finished_at: row.maybe_time("finished_at")?,
+        result: row.maybe_text("result")?,
     })
 }
 

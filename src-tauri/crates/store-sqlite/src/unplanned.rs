@@ -9,12 +9,12 @@ use campanile_model::instance::InstanceState;
 use campanile_model::job::Job;
 use campanile_model::question::{Question, QuestionAnswer};
 use campanile_model::{InstanceId, JobId, QuestionId, RequestId, Timestamp};
-use campanile_store::{Cause, Launched, Lead, Result, Taken, Unplanned, UnplannedStore};
+use campanile_store::{Cause, Entries, Launched, Lead, Result, Taken, Unplanned, UnplannedStore};
 use serde_json::{Value, json};
 
 use crate::SqliteStore;
 use crate::connection::{Write, sql};
-use crate::instances::{Entries, Only};
+use crate::instances::Only;
 use crate::rows::{self, Columns, Id, batch, hexes, limit, maybe_written, written};
 
 #[async_trait]
