@@ -408,7 +408,7 @@ impl Drag<'_> {
             RepeatLevel::Day | RepeatLevel::Workday if repeat.repeat_interval == 1 => {
                 Err(Refusal::every_day_is_a_run())
             }
-            RepeatLevel::Workday if weekday(to) > 4 => Err(Refusal::because(
+            RepeatLevel::Workday if !self.works_on(to)? => Err(Refusal::because(
                 Words::new("that is not a working day", "那一天不是工作日"),
                 Words::new("choose a working day, or move only this run", "请选择工作日，或只移动这一次"),
             )),
@@ -434,6 +434,15 @@ impl Drag<'_> {
             )),
             _ => Ok(()),
         }
+    }
+
+    /// By the calendar that the series counts its working days by.
+    fn works_on(&self, day: Day) -> Result<bool, Refusal> {
+        let calendar = match self.calendar {
+            Some(name) => self.almanac.calendar(name),
+            None => self.almanac.workspace_calendar(self.zone),
+        };
+        Ok(calendar.map_err(|error| Refusal::of(&error))?.is_working(day))
     }
 
     /// How many of the counted runs stay with the old schedule.

@@ -222,6 +222,24 @@ fn rates_and_single_instants_move_by_what_they_say() {
 }
 
 #[test]
+fn a_series_of_working_days_goes_to_days_that_its_calendar_works() {
+    let every_other = timing(
+        "{startTime: '2026-02-11T18:00:00+08:00', timeZone: Asia/Shanghai, repeatLevel: workday, repeatInterval: 2}",
+    );
+    let friday = at("2026-02-13T18:00:00+08:00");
+    let to = |date: &str| {
+        let to = at(&format!("{date}T18:00:00+08:00"));
+        reschedule(&every_other, friday, to, Scope::Following, &Almanac::bundled(), at(NOW))
+    };
+    // A Saturday that is worked to make up for the Spring Festival.
+    let made_up = to("2026-02-14").expect("people work that day");
+    let runs: Vec<&str> = made_up.after.iter().map(|run| &run.local[..10]).collect();
+    assert_eq!(runs[..3], ["2026-02-14", "2026-02-25", "2026-02-27"], "{runs:?}");
+    let refused = to("2026-02-16").expect_err("a Monday of the Spring Festival");
+    assert!(refused.reason.en.contains("not a working day"), "{refused:?}");
+}
+
+#[test]
 fn what_cannot_be_moved_so_is_refused_with_the_reason() {
     let several = "{kind: cron, expression: '0 9,12 * * *', timeZone: Europe/Berlin}";
     check_refused(several, Scope::All, "07 09:00", "07 10:00", "more than one time of day");
