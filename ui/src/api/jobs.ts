@@ -8,7 +8,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { call } from "./door";
-import type { JobDetail, JobPage, JobRow, JobSpec, ListJobs, PreviewSpec } from "./types";
+import type { JobDetail, JobPage, JobRow, JobSpec, ListJobs } from "./types";
 
 /** The first few jobs whose name, tag or tenant has this; for the palette. */
 export const findJobsQuery = (text: string) =>
@@ -39,13 +39,7 @@ export const jobQuery = (job: string) =>
 export const previewQuery = (spec: JobSpec) =>
   queryOptions({
     queryKey: ["preview", spec],
-    queryFn: () => {
-      const { schedule, exceptions, effectiveUntil, spreadSeconds } = spec;
-      return call("preview", {
-        spec: { schedule, exceptions, effectiveUntil, spreadSeconds } as PreviewSpec,
-        count: 20,
-      });
-    },
+    queryFn: () => call("preview", { spec, count: 20 }),
     staleTime: 60_000,
   });
 

@@ -101,7 +101,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::views::{AskPreview, ListJobs, OfJob};
+    use crate::views::{ListJobs, OfJob};
 
     #[test]
     fn what_is_wrong_with_an_input_is_said_with_its_field() {
@@ -117,7 +117,8 @@ mod tests {
 
     #[test]
     fn a_schedule_keeps_its_own_words_wherever_it_stands() {
-        let fault = read::<AskPreview>(json!({"spec": {"schedule": {"kind": "cron"}}})).expect_err("no expression");
+        let fault = read_spec(&json!({"name": "a", "processor": "shell", "schedule": {"kind": "cron"}}))
+            .expect_err("no expression");
         assert!(fault.is(Code::ScheduleInvalid), "{fault}");
         assert_eq!(fault.field.as_deref(), Some("schedule.expression"));
 

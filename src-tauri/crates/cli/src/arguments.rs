@@ -131,7 +131,7 @@ pub struct Preview {
     /// A job's name.
     #[arg(required_unless_present = "schedule", conflicts_with = "schedule")]
     pub job: Option<String>,
-    /// A schedule, as JSON; needs no data folder.
+    /// A schedule, as JSON; needs no data folder. With --data it goes by the calendars of that folder.
     #[arg(long, value_name = "JSON")]
     pub schedule: Option<String>,
     /// What else of a job decides its times, as JSON with the fields of a job: exceptions, effectiveFrom, spreadSeconds
@@ -656,7 +656,7 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("host", "执行器访问节点所用的名称或地址。"),
     ("executor", "执行器证书的名称。"),
     ("preview.job", "任务名称。"),
-    ("schedule", "JSON 形式的调度；不需要数据目录。"),
+    ("schedule", "JSON 形式的调度；不需要数据目录；用 --data 指定目录时按其中的日历计算。"),
     ("policies", "任务中决定时间的其他字段（JSON），例如 exceptions、effectiveFrom、spreadSeconds。"),
     ("calendar", "调度所用的工作日历。"),
     ("reschedule.job", "任务名称。"),

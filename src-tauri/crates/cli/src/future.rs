@@ -11,9 +11,11 @@ use crate::arguments::{Backfill, Preview, Reschedule};
 use crate::said::{self, Lang};
 use crate::session::{Session, write};
 
-/// Of a job: its next runs, each at its own place in its spread.
+/// Of a job, each run at its own place in its spread; or of a schedule, by the calendars of the data folder.
 pub async fn preview(session: &Session, preview: Preview) -> Result<Answer, Fault> {
-    let input = json!({"job": preview.job, "from": time(preview.from.as_deref(), "from")?, "count": preview.count});
+    let spec = preview.schedule.as_deref().map(|schedule| document(schedule, &preview)).transpose()?;
+    let from = time(preview.from.as_deref(), "from")?;
+    let input = json!({"job": preview.job, "spec": spec, "from": from, "count": preview.count});
     let view = session.show("preview", input, |view| runs(view, session.lang)).await?;
     warn(&view, session.lang);
     Ok(Answer::Yes)
@@ -27,17 +29,7 @@ pub fn preview_alone(
     json: bool,
     lang: Lang,
 ) -> Result<Answer, Fault> {
-    let mut document = match &preview.policies {
-        None => Map::new(),
-        Some(policies) => match read_json(policies, "policies")? {
-            Value::Object(fields) => fields,
-            _ => return Err(no_json("policies", "not a set of fields", "不是一组字段")),
-        },
-    };
-    document.insert("schedule".to_owned(), read_json(schedule, "schedule")?);
-    if let Some(calendar) = &preview.calendar {
-        document.insert("calendar".to_owned(), Value::from(calendar.as_str()));
-    }
+    let document = document(schedule, preview)?;
     let almanac = Almanac::bundled();
     let zone = zone.map_or_else(|| campanile_host::machine_zone(almanac.zones()), str::to_owned);
     let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -49,6 +41,22 @@ pub fn preview_alone(
     }
     warn(&view, lang);
     Ok(Answer::Yes)
+}
+
+/// As much of a job as decides its times.
+fn document(schedule: &str, preview: &Preview) -> Result<Map<String, Value>, Fault> {
+    let mut document = match &preview.policies {
+        None => Map::new(),
+        Some(policies) => match read_json(policies, "policies")? {
+            Value::Object(fields) => fields,
+            _ => return Err(no_json("policies", "not a set of fields", "不是一组字段")),
+        },
+    };
+    document.insert("schedule".to_owned(), read_json(schedule, "schedule")?);
+    if let Some(calendar) = &preview.calendar {
+        document.insert("calendar".to_owned(), Value::from(calendar.as_str()));
+    }
+    Ok(document)
 }
 
 fn read_json(text: &str, field: &str) -> Result<Value, Fault> {

@@ -66,8 +66,9 @@ fn main() -> ExitCode {
 
 async fn carry_out(line: Line, lang: Lang) -> Result<Answer, Fault> {
     let Line { data, json, zone, verb, .. } = line;
-    // A schedule of its own needs no folder, and none is made for it.
+    // A schedule of its own needs no folder, and none is made for it. Where one is named its calendars count.
     if let Verb::Preview(preview) = &verb
+        && data.is_none()
         && let Some(schedule) = &preview.schedule
     {
         return future::preview_alone(schedule, preview, zone.as_deref(), json, lang);
