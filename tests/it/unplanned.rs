@@ -1,6 +1,7 @@
 //! Runs that no clock plans: after others, of the past, and those that a person is asked about.
 
 use campanile_model::backfill::BackfillState;
+use campanile_model::blackout::Blackout;
 use campanile_model::instance::{Instance, InstanceState, OmissionReason, Origin};
 use campanile_model::request::{Ask, SaveJob};
 use campanile_model::{Code, JobId, Lane};
@@ -249,6 +250,53 @@ async fn a_backfill_waits_for_the_runs_there_are_and_ends_when_it_is_told() {
         assert!(
             world.asks(Ask::CancelBackfill { backfill: id }).await.expect_err("it is over").is(Code::BackfillNotFound)
         );
+    })
+    .await;
+}
+
+fn blackout(window: &Value) -> Option<Blackout> {
+    Some(serde_json::from_value(json!({"window": window})).expect("a window"))
+}
+
+#[tokio::test]
+async fn nothing_fires_in_a_blackout_window_and_one_run_stands_for_what_was_to_be() {
+    story(async |world| {
+        let from = world.at(15).millis();
+        let window = json!({"from": from, "until": from + 30_000});
+        world
+            .asks(Ask::PutBlackout { name: "move".to_owned(), blackout: blackout(&window) })
+            .await
+            .expect("a window of the workspace");
+        let tick = world.saves("tick", json!({"schedule": every(10), "overlap": "allow"})).await;
+        let strict = world.saves("strict", json!({"schedule": every(10), "misfire": {"policy": "skip"}})).await;
+        world.advance(44).await;
+        assert_eq!(world.states(tick).await, [Succeeded, Waiting], "by hand it would run");
+        assert_eq!(skipped(world, tick).await, [(2, OmissionReason::Folded)]);
+        assert_eq!(skipped(world, strict).await, [(3, OmissionReason::Blackout)]);
+        let held = world.instances(tick).await.remove(1);
+        assert!(held.not_before >= world.at(45) && held.reason.is_some(), "{held:?}");
+        world.runs_with(strict, None, false).await.expect("what a person starts starts");
+        world.advance(12).await;
+        assert_eq!(world.states(tick).await, [Succeeded; 3]);
+        assert_eq!(world.audit().await[0].action, "putBlackout");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_window_that_makes_no_sense_is_refused_and_one_that_is_gone_holds_nothing() {
+    story(async |world| {
+        let put = |blackout| Ask::PutBlackout { name: "night".to_owned(), blackout };
+        let refused = world.asks(put(blackout(&json!({"from": 2000, "until": 1000})))).await.expect_err("backwards");
+        assert!(refused.is(Code::BlackoutInvalid) && refused.field.as_deref() == Some("until"), "{refused}");
+        let refused = world.asks(put(None)).await.expect_err("there is none");
+        assert!(refused.is(Code::BlackoutNotFound), "{refused}");
+        let window = json!({"from": world.at(0).millis(), "until": world.at(3600).millis()});
+        world.asks(put(blackout(&window))).await.expect("a window");
+        world.asks(put(None)).await.expect("it goes");
+        let tick = world.saves("tick", json!({"schedule": every(10)})).await;
+        world.advance(10).await;
+        assert_eq!(world.states(tick).await, [Succeeded]);
     })
     .await;
 }

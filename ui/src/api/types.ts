@@ -91,9 +91,9 @@ export type AskCopy = { job: string, to_local?: string | null, to?: Timestamp | 
 
 export type AskPreview = {
 /**
- * A schedule as it is written; …
+ * As much of a job as decides its times: the schedule, and what it has of policies; …
  */
-spec?: PreviewSpec | null,
+spec?: Record<string, unknown> | null,
 /**
  * … of this job, or alone, a job as it stands.
  */
@@ -179,6 +179,41 @@ export type BackfillRow = { id: string, job: string, name: string, from: Moment,
 
 export type BackfillState = "running" | "done" | "cancelled";
 
+/**
+ * A window of the workspace. With neither tags, tenants nor jobs it is for everything.
+ */
+export type Blackout = { window: Window, reason?: string, tags?: Array<string>, tenants?: Array<string>, jobs?: Array<string>, };
+
+/**
+ * What a window would hold back in the next 31 days.
+ */
+export type BlackoutEffect = { words: Words, windows: Array<BlackoutSpan>, rows: Array<EffectRow>,
+/**
+ * False: more jobs are held back than are listed.
+ */
+complete: boolean, };
+
+export type BlackoutList = {
+/**
+ * By name.
+ */
+rows: Array<BlackoutRow>, };
+
+export type BlackoutRow = { name: string, blackout: Blackout, words: Words,
+/**
+ * The window of now, or the next one.
+ */
+next: BlackoutSpan | null, can_edit: Allowed, };
+
+/**
+ * One time that a window lasts.
+ */
+export type BlackoutSpan = { name: string, from: Moment, until: Moment,
+/**
+ * It is for all jobs there are.
+ */
+everything: boolean, };
+
 export type Bootstrap = { now: Timestamp, version: string, zone_data: string,
 /**
  * `local`, or a team's name.
@@ -218,6 +253,10 @@ weekday: number, start: Timestamp, end: Timestamp, today: boolean,
  * The clocks change on this day: what a person should know of it.
  */
 clock_change: Words | null,
+/**
+ * Blackout windows that touch the day.
+ */
+blackouts: Array<BlackoutSpan>,
 /**
  * Firings that are in `load` and neither entries nor in a band, because there are too many.
  */
@@ -476,6 +515,16 @@ export type DstGap = "shift" | "nextValid" | "skip";
  */
 export type DstOverlap = "first" | "second" | "both";
 
+export type EffectRow = { job: string, name: string,
+/**
+ * At most 1,000 are counted.
+ */
+count: number, first: Moment,
+/**
+ * What becomes of them.
+ */
+words: Words, };
+
 /**
  * One occurrence, changed by hand.
  */
@@ -648,6 +697,11 @@ late_ms: number | null, took_ms: number | null, tasks: Array<TaskBrief>, can_can
 
 export type InstanceState = "waiting" | "running" | "succeeded" | "failed" | "cancelled" | "superseded";
 
+/**
+ * What a job says of windows: the name of one of the workspace's, or one of its own.
+ */
+export type JobBlackout = string | Window;
+
 export type JobCheck = {
 /**
  * Empty: it can be saved.
@@ -691,7 +745,11 @@ exceptions?: Array<Exception>, effectiveFrom?: Timestamp | null, effectiveUntil?
 /**
  * The working-day calendar; none is the workspace's: China's for zones of China, else Monday to Friday.
  */
-calendar?: string | null, onNonWorkday?: OnNonWorkday, misfire: Misfire, overlap: Overlap,
+calendar?: string | null, onNonWorkday?: OnNonWorkday,
+/**
+ * Names of the workspace's blackout windows, and windows of its own.
+ */
+blackouts?: Array<JobBlackout>, misfire: Misfire, overlap: Overlap,
 /**
  * What becomes of the one that waits (`overlap: queue`) when a further one comes; without it the further one is
  * skipped.
@@ -862,6 +920,8 @@ export type Nothing = Record<symbol, never>;
 
 export type OfBackfill = { backfill: string, };
 
+export type OfBlackout = { name: string, };
+
 /**
  * A calendar by its name.
  */
@@ -939,11 +999,6 @@ export type PreviewRow = { planned: Timestamp, due: Moment,
  */
 local: string, reason: Words | null, };
 
-/**
- * As much of a job as decides its times.
- */
-export type PreviewSpec = { schedule: Schedule, exceptions?: Array<Exception>, effectiveFrom?: Timestamp | null, effectiveUntil?: Timestamp | null, calendar?: string | null, onNonWorkday?: OnNonWorkday, spreadSeconds?: number, };
-
 export type PreviewView = { words: Words, runs: Array<PreviewRow>, warnings: Array<Words>, };
 
 export type ProcessorView = { group: string, name: string, title: Words, description: Words,
@@ -977,6 +1032,8 @@ omissions: Array<OmissionRow>,
  * Up to 10,000 are counted.
  */
 jobs: number, };
+
+export type PutBlackout = { name: string, blackout: Blackout, };
 
 export type PutCalendar = { calendar: WorkCalendar, seen_revision?: number | null, };
 
@@ -1301,6 +1358,23 @@ waiting: WaitingView | null,
  */
 links: Array<WhyLink>, };
 
+/**
+ * When it is: `from` and `until`, or `schedule` and `durationSeconds`.
+ */
+export type Window = { from?: Timestamp,
+/**
+ * The first moment at which things fire again.
+ */
+until?: Timestamp,
+/**
+ * When it begins, again and again …
+ */
+schedule?: Schedule,
+/**
+ * … and how long it lasts each time.
+ */
+durationSeconds?: number, };
+
 export type Words = { en: string, zh: string, };
 
 export type WorkCalendar = { apiVersion: string,
@@ -1485,6 +1559,10 @@ export interface Operations {
   reschedule: { input: AskReschedule; output: RescheduleView };
   copy_run: { input: AskCopy; output: AdjustView };
   spread_runs: { input: AskSpread; output: AdjustView };
+  list_blackouts: { input: Nothing; output: BlackoutList };
+  put_blackout: { input: PutBlackout; output: DoneView };
+  remove_blackout: { input: OfBlackout; output: DoneView };
+  blackout_effect: { input: PutBlackout; output: BlackoutEffect };
   away: { input: AskAway; output: AwayView };
   list_questions: { input: Nothing; output: QuestionList };
   answer_questions: { input: AnswerQuestions; output: DoneView };

@@ -74,7 +74,9 @@ impl Api {
         if let Some(sheet) = Sheet::new(&days, &told).filter(|sheet| sheet.grid.end() > now) {
             self.paint_future(&days, &sheet, &order, &mut painter, &mut held).await?;
         }
-        Ok(painter.finish(&days, held, &self.almanac()))
+        let mut view = painter.finish(&days, held, &self.almanac());
+        self.paint_blackouts(&mut view.days, &told).await?;
+        Ok(view)
     }
 
     async fn paint_past(&self, day: &Day, painter: &mut Painter<'_>, held: &mut Held) -> Result<(), Fault> {

@@ -1,11 +1,13 @@
 //! Whether a job can be saved here and now: the rules of the model, and what only the node knows.
 
 use campanile_engine::launcher::chain_faults;
+use campanile_model::blackout::{Blackouts, JobBlackout, JobWindows};
 use campanile_model::job::{Job, JobSpec};
 use campanile_model::schedule::{PreviewRun, Schedule, Timing, preview};
 use campanile_model::{Almanac, Code, Fault, JobId, Timestamp, Words, job_check};
 use serde_json::{Map, Value};
 
+use crate::blackouts::tell_of_windows;
 use crate::moments::Told;
 use crate::versions::exception_words;
 use crate::views::{AskPreview, CheckJob, JobCheck, LapsedException, PreviewRow, PreviewView, ProcessorView};
@@ -20,13 +22,26 @@ const MOST_PREVIEWED: u32 = 200;
 /// The next runs of a schedule, asked without a node: `document` has the schedule and whatever else of a job decides
 /// its times; `zone` is the one that they are told in.
 pub fn preview_alone(
-    mut document: Map<String, Value>,
+    document: Map<String, Value>,
     almanac: &Almanac,
     zone: &str,
     from: Timestamp,
     count: u32,
 ) -> Result<PreviewView, Fault> {
     let zone = almanac.zone(zone).map_err(|error| job_check::schedule_fault(&error))?;
+    let count = checked_count(Some(count))?;
+    preview_document(document, NOBODYS, almanac, &Blackouts::new(), from, count, &Told::new(zone))
+}
+
+fn preview_document(
+    mut document: Map<String, Value>,
+    job: JobId,
+    almanac: &Almanac,
+    blackouts: &Blackouts,
+    from: Timestamp,
+    count: usize,
+    told: &Told,
+) -> Result<PreviewView, Fault> {
     // What every job has, and its times do not depend on.
     document.entry("name").or_insert_with(|| Value::from("preview"));
     document.entry("processor").or_insert_with(|| Value::from("preview"));
@@ -34,7 +49,9 @@ pub fn preview_alone(
     if let Some(fault) = job_check::check(&spec, almanac, from).into_iter().next() {
         return Err(fault);
     }
-    previewed(&spec.timing(NOBODYS, from), almanac, from, checked_count(Some(count))?, &Told::new(zone))
+    let mut view = previewed(&spec.timing(job, from), almanac, from, count, told)?;
+    tell_of_windows(&mut view, &spec, &JobWindows::of(&spec, blackouts, almanac), told);
+    Ok(view)
 }
 
 /// The place in a spread is a job's own; what belongs to no job has this one's.
@@ -83,25 +100,17 @@ impl Api {
             Some(job) => Some(self.job(job).await?),
             None => None,
         };
-        let spec = match (ask.spec, &job) {
-            (Some(spec), _) => spec,
-            (None, Some(job)) => return self.preview_job(job, from, count, &told).await,
+        match (ask.spec, &job) {
+            (Some(document), _) => {
+                let job = job.as_ref().map_or(NOBODYS, |job| job.id);
+                preview_document(document, job, &self.almanac(), &self.blackouts().await?, from, count, &told)
+            }
+            (None, Some(job)) => self.preview_job(job, from, count, &told).await,
             (None, None) => {
                 let reason = Words::new("name a job, or give a schedule", "请指定任务或给出调度");
-                return Err(Code::BadRequest.fault().with_words("reason", &reason).at("spec"));
+                Err(Code::BadRequest.fault().with_words("reason", &reason).at("spec"))
             }
-        };
-        let timing = Timing {
-            exceptions: spec.exceptions,
-            effective_from: spec.effective_from,
-            effective_until: spec.effective_until,
-            calendar: spec.calendar,
-            on_non_workday: spec.on_non_workday,
-            spread_seconds: spec.spread_seconds,
-            spread_seed: job.map_or(NOBODYS, |job| job.id).seed(),
-            ..Timing::plain(spec.schedule, from)
-        };
-        previewed(&timing, &self.almanac(), from, count, &told)
+        }
     }
 
     pub(crate) async fn check_job(&self, asked: CheckJob, cx: &CallContext) -> Result<JobCheck, Fault> {
@@ -122,9 +131,11 @@ impl Api {
         let (faults, mut warnings) = self.faults_of(&spec, before.as_ref().map(|job| job.id)).await?;
         let now = self.now();
         let id = before.map_or(NOBODYS, |job| job.id);
+        let windows = JobWindows::of(&spec, &self.blackouts().await?, &self.almanac());
         let preview = previewed(&spec.timing(id, now), &self.almanac(), now, PREVIEWED as usize, &told).ok().map(
             |mut preview| {
                 preview.warnings.append(&mut warnings);
+                tell_of_windows(&mut preview, &spec, &windows, &told);
                 preview
             },
         );
@@ -167,6 +178,15 @@ impl Api {
         };
         let renamed: Vec<String> = renamed.into_iter().filter(|name| *name != spec.name).collect();
         faults.extend(chain_faults(self.store(), &[spec], &renamed).await?.into_iter().flatten());
+        let blackouts = self.blackouts().await?;
+        for (index, own) in spec.blackouts.iter().enumerate() {
+            if let JobBlackout::Named(name) = own
+                && !blackouts.contains_key(name)
+            {
+                let fault = Code::BlackoutNotFound.fault().with("name", name);
+                faults.push(fault.at(format!("blackouts.{index}")));
+            }
+        }
         let processors = self.node.processors();
         let found = processors.iter().find(|one| one.group == spec.executor_group && one.name == spec.processor);
         match found {

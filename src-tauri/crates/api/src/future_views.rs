@@ -1,6 +1,7 @@
 //! What people are shown of firings beside the clock, and of what a change of a job comes to.
 
 use campanile_model::backfill::BackfillState;
+use campanile_model::blackout::Blackout;
 use campanile_model::instance::InstanceState;
 use campanile_model::schedule::Exception;
 use campanile_model::{Timestamp, Words};
@@ -206,4 +207,62 @@ pub struct AdjustView {
     pub name: String,
     pub version: u32,
     pub choice: RescheduleChoice,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct BlackoutList {
+    /// By name.
+    pub rows: Vec<BlackoutRow>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct BlackoutRow {
+    pub name: String,
+    pub blackout: Blackout,
+    pub words: Words,
+    /// The window of now, or the next one.
+    pub next: Option<BlackoutSpan>,
+    pub can_edit: Allowed,
+}
+
+/// One time that a window lasts.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct BlackoutSpan {
+    pub name: String,
+    pub from: Moment,
+    pub until: Moment,
+    /// It is for all jobs there are.
+    pub everything: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct PutBlackout {
+    pub name: String,
+    pub blackout: Blackout,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct OfBlackout {
+    pub name: String,
+}
+
+/// What a window would hold back in the next 31 days.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct BlackoutEffect {
+    pub words: Words,
+    pub windows: Vec<BlackoutSpan>,
+    pub rows: Vec<EffectRow>,
+    /// False: more jobs are held back than are listed.
+    pub complete: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct EffectRow {
+    pub job: String,
+    pub name: String,
+    /// At most 1,000 are counted.
+    pub count: u32,
+    pub first: Moment,
+    /// What becomes of them.
+    pub words: Words,
 }

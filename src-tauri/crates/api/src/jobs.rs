@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use campanile_model::blackout::JobWindows;
 use campanile_model::chain::after_of;
 use campanile_model::instance::Omission;
 use campanile_model::job::{Job, JobSpec, JobVersion};
@@ -11,6 +12,7 @@ use campanile_model::schedule::Schedule;
 use campanile_model::{Code, Fault, JobId, Timestamp};
 use campanile_store::{InstanceFilter, JobFilter, JobSummary};
 
+use crate::blackouts::tell_of_windows;
 use crate::check::{keeping_phase, previewed};
 use crate::moments::Told;
 use crate::views::*;
@@ -115,7 +117,7 @@ impl Api {
         Ok(JobDetail {
             upstream: after_of(&job.spec).map(|after| after.jobs.clone()).unwrap_or_default(),
             downstream: downstream.into_iter().map(|other| other.spec.name).collect(),
-            preview: self.next_runs(&job, &versions, self.now(), PREVIEWED, &told).ok(),
+            preview: self.preview_job(&job, self.now(), PREVIEWED, &told).await.ok(),
             saved_at: told.moment(job.saved_at),
             versions: versions.into_iter().map(|version| self.version_row(version, &told)).collect(),
             omissions: self.omission_rows(omissions, &told).await?,
@@ -133,7 +135,10 @@ impl Api {
     ) -> Result<PreviewView, Fault> {
         let mut versions = self.archive.versions(job.id).await?;
         versions.sort_by_key(|version| std::cmp::Reverse(version.version));
-        self.next_runs(job, &versions, from, count, told)
+        let mut view = self.next_runs(job, &versions, from, count, told)?;
+        let windows = JobWindows::of(&job.spec, &self.blackouts().await?, &self.almanac());
+        tell_of_windows(&mut view, &job.spec, &windows, told);
+        Ok(view)
     }
 
     /// The next runs, those of earlier versions that still hold for a while among them.

@@ -6,6 +6,7 @@
 
 mod alarms;
 mod apply;
+mod blackouts;
 mod calendar;
 mod calendars;
 mod check;

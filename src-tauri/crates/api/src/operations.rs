@@ -78,6 +78,12 @@ operations! {
     copy_run(AskCopy) -> AdjustView,
     spread_runs(AskSpread) -> AdjustView,
 
+    // blackout windows
+    list_blackouts(Nothing) -> BlackoutList,
+    put_blackout(PutBlackout) -> DoneView,
+    remove_blackout(OfBlackout) -> DoneView,
+    blackout_effect(PutBlackout) -> BlackoutEffect,
+
     // beside the clock
     away(AskAway) -> AwayView,
     list_questions(Nothing) -> QuestionList,

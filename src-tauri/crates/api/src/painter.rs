@@ -274,6 +274,7 @@ impl<'a> Painter<'a> {
         };
         for (day, held) in days.iter().zip(held) {
             view.days.push(CalendarDay {
+                blackouts: Vec::new(),
                 date: day_text(day.number),
                 weekday: weekday(day.number),
                 start: day.start,

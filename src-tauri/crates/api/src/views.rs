@@ -12,7 +12,7 @@ use campanile_model::connection::{Address, Keeper, Secret};
 use campanile_model::instance::{InstanceState, OmissionReason, Origin};
 use campanile_model::job::{JobSpec, Mode, Overlap};
 use campanile_model::request::{Hold, Person};
-use campanile_model::schedule::{OnNonWorkday, Schedule, Scope};
+use campanile_model::schedule::Scope;
 use campanile_model::task::{ExecutorRef, Stop, TaskState};
 use campanile_model::{Failure, Fault, Lane, Timestamp, Words};
 use serde::{Deserialize, Serialize};
@@ -281,36 +281,14 @@ pub struct VersionRow {
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[ts(optional_fields = nullable)]
 pub struct AskPreview {
-    /// A schedule as it is written; …
-    pub spec: Option<PreviewSpec>,
+    /// As much of a job as decides its times: the schedule, and what it has of policies; …
+    #[ts(type = "Record<string, unknown> | null", optional)]
+    pub spec: Option<Map<String, Value>>,
     /// … of this job, or alone, a job as it stands.
     pub job: Option<String>,
     pub from: Option<Timestamp>,
     /// 1 to 200; 20 where absent.
     pub count: Option<u32>,
-}
-
-/// As much of a job as decides its times.
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
-pub struct PreviewSpec {
-    pub schedule: Schedule,
-    #[serde(default)]
-    #[ts(as = "Option<Vec<campanile_model::schedule::Exception>>", optional)]
-    pub exceptions: Vec<campanile_model::schedule::Exception>,
-    #[serde(default)]
-    pub effective_from: Option<Timestamp>,
-    #[serde(default)]
-    pub effective_until: Option<Timestamp>,
-    #[serde(default)]
-    pub calendar: Option<String>,
-    #[serde(default)]
-    #[ts(as = "Option<OnNonWorkday>", optional)]
-    pub on_non_workday: OnNonWorkday,
-    #[serde(default)]
-    #[ts(as = "Option<u32>", optional)]
-    pub spread_seconds: u32,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -561,6 +539,8 @@ pub struct CalendarDay {
     pub today: bool,
     /// The clocks change on this day: what a person should know of it.
     pub clock_change: Option<Words>,
+    /// Blackout windows that touch the day.
+    pub blackouts: Vec<BlackoutSpan>,
     /// Firings that are in `load` and neither entries nor in a band, because there are too many.
     pub unlisted: u32,
 }

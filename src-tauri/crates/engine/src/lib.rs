@@ -35,5 +35,7 @@ pub use clock::{Clock, SystemClock};
 pub use desk::Desk;
 pub use dice::Dice;
 pub use node::{ENGINE_LEASE, LEASE, Node, Standing};
-pub use shared::{HELD_MILLIS, HOLD, Holding, Shared, read_held_millis, read_hold, read_limits};
+pub use shared::{
+    BLACKOUTS, HELD_MILLIS, HOLD, Holding, Shared, read_blackouts, read_held_millis, read_hold, read_limits,
+};
 pub use shelf::{ALMANAC_SETTING, CALENDAR_SETTING, Shelf, read_calendars};

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use campanile_coord::Coord;
+use campanile_model::blackout::Blackouts;
 use campanile_model::limits::{LIMITS, Limits};
 use campanile_model::request::Hold;
 use campanile_model::{Fault, LaneClock, Timestamp};
@@ -20,6 +21,9 @@ use crate::{Clock, Dice};
 
 /// The setting under which a hold is kept.
 pub const HOLD: &str = "hold";
+
+/// The setting under which the workspace's blackout windows are kept.
+pub const BLACKOUTS: &str = "blackouts";
 
 /// The setting that says how long everything has been held in all, in milliseconds; the present hold apart.
 pub const HELD_MILLIS: &str = "heldMillis";
@@ -88,6 +92,12 @@ pub async fn read_hold(store: &(impl SettingStore + ?Sized)) -> Result<Option<Ho
         Some(Holding::Held(hold)) => Some(hold),
         Some(Holding::Released(_)) | None => None,
     })
+}
+
+/// The blackout windows of the workspace, by name.
+pub async fn read_blackouts(store: &(impl SettingStore + ?Sized)) -> Result<Blackouts, StoreError> {
+    let Some(value) = store.setting(BLACKOUTS).await? else { return Ok(Blackouts::new()) };
+    serde_json::from_value(value).map_err(|error| StoreError::Damaged(format!("setting {BLACKOUTS}: {error}")))
 }
 
 pub async fn read_holding(store: &(impl SettingStore + ?Sized)) -> Result<Option<Holding>, StoreError> {

@@ -64,11 +64,14 @@ pub enum JobBlackout {
 pub type Blackouts = BTreeMap<String, Blackout>;
 
 impl Blackout {
+    pub fn is_for_everything(&self) -> bool {
+        self.tags.is_empty() && self.tenants.is_empty() && self.jobs.is_empty()
+    }
+
     /// Whether a job is among those that it is for, named by the job or not.
     pub fn is_for(&self, name: &str, spec: &JobSpec) -> bool {
-        let for_everything = self.tags.is_empty() && self.tenants.is_empty() && self.jobs.is_empty();
         let named = spec.blackouts.iter().any(|own| matches!(own, JobBlackout::Named(named) if named == name));
-        for_everything
+        self.is_for_everything()
             || named
             || self.jobs.contains(&spec.name)
             || spec.tags.iter().any(|tag| self.tags.contains(tag))
@@ -310,14 +313,8 @@ mod tests {
             (json!({"from": 2000}), "window"),
             (json!({}), "window"),
             (json!({"schedule": {"kind": "manual"}, "durationSeconds": 60}), "schedule"),
-            (
-                json!({"schedule": {"kind": "cron", "expression": "0 0 * * *"}, "durationSeconds": 0}),
-                "durationSeconds",
-            ),
-            (
-                json!({"schedule": {"kind": "cron", "expression": "0 25 * * *"}, "durationSeconds": 60}),
-                "expression",
-            ),
+            (json!({"schedule": {"kind": "cron", "expression": "0 0 * * *"}, "durationSeconds": 0}), "durationSeconds"),
+            (json!({"schedule": {"kind": "cron", "expression": "0 25 * * *"}, "durationSeconds": 60}), "expression"),
         ];
         for (window, field) in table {
             let read: Window = serde_json::from_value(window.clone()).expect("a window");

@@ -112,6 +112,12 @@ codes! {
     BackfillRefused = "k_sc_ec_000044",
         "this stretch cannot be backfilled: {reason}", "无法补跑该时间段：{reason}",
         "Choose another stretch of the past.", "请选择另一段过去的时间。";
+    BlackoutInvalid = "k_sc_ec_000046",
+        "{field}: {reason}", "{field}：{reason}",
+        "Correct the field; the effect shows which runs the window would hold.", "请更正该字段；可先查看该时段会影响哪些执行。";
+    BlackoutNotFound = "k_sc_ec_000047",
+        "there is no blackout window {name}", "没有禁止执行时段 {name}",
+        "The calendar's settings list the windows there are.", "可在日历设置中查看现有的时段。";
     BackfillNotFound = "k_sc_ec_000045",
         "no backfill {backfill} is under way", "没有正在进行的补跑 {backfill}",
         "`campanile backfill --list` shows those there are.", "可用 `campanile backfill --list` 查看现有的补跑。";

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;
 
+use crate::blackout::JobBlackout;
 use crate::schedule::{Exception, OnNonWorkday, Schedule};
 use crate::{FailureRule, JobId, Lane, Retry, Timestamp};
 
@@ -34,6 +35,9 @@ pub struct JobSpec {
     pub calendar: Option<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub on_non_workday: OnNonWorkday,
+    /// Names of the workspace's blackout windows, and windows of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blackouts: Vec<JobBlackout>,
     #[serde(default)]
     pub misfire: Misfire,
     #[serde(default)]

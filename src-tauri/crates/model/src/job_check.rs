@@ -8,6 +8,7 @@
 
 use uuid::Uuid;
 
+use crate::blackout::JobBlackout;
 use crate::calendar::WorkingDays;
 use crate::job::{API_VERSION, JobSpec, Mode, Overlap, Route, StillNeeded};
 use crate::schedule::{CompiledTiming, OnNonWorkday, ScheduleError, Timing};
@@ -21,6 +22,7 @@ pub const LONGEST_TAG: usize = 64;
 /// Of the parameters as JSON.
 pub const LARGEST_PARAMETERS: usize = 64 * 1024;
 pub const MOST_EXCEPTIONS: usize = 1000;
+pub const MOST_OWN_BLACKOUTS: usize = 32;
 pub const MOST_LABELS: usize = 16;
 pub const MOST_FAILURE_RULES: usize = 32;
 pub const LONGEST_RULE: usize = 500;
@@ -53,6 +55,7 @@ pub fn check(spec: &JobSpec, almanac: &Almanac, saved_at: Timestamp) -> Vec<Faul
 
     found.schedule(spec, almanac, saved_at);
 
+    found.blackouts(spec, almanac);
     found.range("misfire.graceSeconds", spec.misfire.grace_seconds, 0, 7 * A_DAY);
     found.range("misfire.max", spec.misfire.max, 1, 100);
     if spec.supersede.is_some() && spec.overlap != Overlap::Queue {
@@ -305,6 +308,24 @@ impl Found {
         }
     }
 
+    fn blackouts(&mut self, spec: &JobSpec, almanac: &Almanac) {
+        if spec.blackouts.len() > MOST_OWN_BLACKOUTS {
+            let most = MOST_OWN_BLACKOUTS;
+            self.invalid("blackouts", format!("there are more than {most}"), format!("超过 {most} 个"));
+        }
+        for (index, own) in spec.blackouts.iter().enumerate() {
+            match own {
+                JobBlackout::Named(name) => self.name(&format!("blackouts.{index}"), name),
+                JobBlackout::Own(window) => {
+                    if let Err(error) = window.compile(almanac) {
+                        let words = error.words();
+                        self.invalid(&format!("blackouts.{index}.{}", error.at()), words.en, words.zh);
+                    }
+                }
+            }
+        }
+    }
+
     fn schedule(&mut self, spec: &JobSpec, almanac: &Almanac, saved_at: Timestamp) {
         let mut timing = Timing::plain(spec.schedule.clone(), saved_at);
         timing.effective_from = spec.effective_from;
@@ -449,6 +470,7 @@ mod tests {
             (json!({"schedule": {"kind": "after", "jobs": []}}), "schedule.jobs", Code::ScheduleInvalid),
             (json!({"schedule": {"kind": "after", "jobs": ["a", "a"]}}), "schedule.jobs", Code::ScheduleInvalid),
             (json!({"supersede": "latest", "overlap": "skip"}), "supersede", invalid),
+            (json!({"blackouts": ["night", {"from": 2000, "until": 1000}]}), "blackouts.1.until", invalid),
             (
                 json!({"schedule": {"kind": "fixedRate", "everySeconds": 0}}),
                 "schedule.everySeconds",

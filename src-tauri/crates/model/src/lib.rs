@@ -6,6 +6,7 @@
 pub mod alarm;
 pub mod almanac;
 pub mod backfill;
+pub mod blackout;
 pub mod calendar;
 pub mod chain;
 pub mod connection;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;
 
+use crate::blackout::Blackout;
 use crate::calendar::Calendar;
 use crate::job::JobSpec;
 use crate::{AlarmId, Fault, InstanceId, JobId, QuestionId, RequestId, Timestamp};
@@ -90,6 +91,11 @@ pub enum Ask {
     CancelBackfill {
         backfill: RequestId,
     },
+    /// A blackout window of the workspace under that name; none: there is to be none.
+    PutBlackout {
+        name: String,
+        blackout: Option<Blackout>,
+    },
     AcknowledgeAlarms {
         alarms: Vec<AlarmId>,
         note: String,
@@ -128,9 +134,11 @@ impl Ask {
     /// The least role that may ask this.
     pub const fn needs(&self) -> Role {
         match self {
-            Ask::SaveJobs { .. } | Ask::RemoveJobs { .. } | Ask::PutCalendar { .. } | Ask::RemoveCalendar { .. } => {
-                Role::Editor
-            }
+            Ask::SaveJobs { .. }
+            | Ask::RemoveJobs { .. }
+            | Ask::PutCalendar { .. }
+            | Ask::RemoveCalendar { .. }
+            | Ask::PutBlackout { .. } => Role::Editor,
             Ask::PauseJobs { .. }
             | Ask::ResumeJobs { .. }
             | Ask::RunJobs { .. }
@@ -163,6 +171,7 @@ impl Ask {
             Ask::AnswerQuestions { .. } => "answerQuestions",
             Ask::Backfill { .. } => "backfill",
             Ask::CancelBackfill { .. } => "cancelBackfill",
+            Ask::PutBlackout { .. } => "putBlackout",
             Ask::AcknowledgeAlarms { .. } => "acknowledgeAlarms",
             Ask::Hold { .. } => "hold",
             Ask::Release => "release",

@@ -73,6 +73,7 @@ impl UnplannedStore for SqliteStore {
         let superseded: Vec<_> = kept().flat_map(|one| &one.supersedes).collect();
         write.move_instances(&superseded, Only::Unassigned).await?;
         write.put_ledger(entries).await?;
+        write.put_questions(kept().flat_map(|one| &one.questions)).await?;
         write.put_incidents(kept().flat_map(|one| &one.incidents)).await?;
         write.use_up(kept().map(|one| (&one.cause, one.instances.len()))).await?;
         write.commit().await?;

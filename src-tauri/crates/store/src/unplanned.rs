@@ -31,6 +31,8 @@ pub struct Unplanned {
     /// Instances without tasks that are no longer worth doing; one that has some by now is left as it is.
     pub supersedes: Vec<InstanceMove>,
     pub omissions: Vec<Omission>,
+    /// What a person is to be asked.
+    pub questions: Vec<Question>,
     pub incidents: Vec<Incident>,
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use campanile_model::alarm::AlarmState;
 use campanile_model::backfill::{Backfill, BackfillEnd, BackfillState};
+use campanile_model::blackout::{Blackout, MOST_BLACKOUTS};
 use campanile_model::chain::after_of;
 use campanile_model::executor::Drain;
 use campanile_model::instance::{Instance, InstanceMove, InstanceState, Origin};
@@ -26,7 +27,7 @@ use crate::launcher::line::{Line, Room};
 use crate::launcher::unplanned::{new_instance, superseded};
 use crate::launcher::{self, TimelineError, backfill_times, chain_faults, timeline};
 use crate::monitor::stopping;
-use crate::shared::{HELD_MILLIS, HOLD, Holding, Shared, read_held_millis};
+use crate::shared::{BLACKOUTS, HELD_MILLIS, HOLD, Holding, Shared, read_blackouts, read_held_millis};
 use crate::shelf::{ALMANAC_SETTING, CALENDAR_SETTING};
 
 #[derive(Debug)]
@@ -85,6 +86,7 @@ pub async fn carry(shared: &Shared, request: &Request, now: Timestamp) -> Result
         Ask::RetryInstance { instance } => draft.retry_instance(*instance).await?,
         Ask::AnswerQuestions { questions, run } => draft.answer_questions(questions, *run).await?,
         Ask::Backfill { job, from, to } => draft.backfill(*job, *from, *to).await?,
+        Ask::PutBlackout { name, blackout } => draft.put_blackout(name, blackout.as_ref()).await?,
         Ask::CancelBackfill { backfill } => draft.cancel_backfill(*backfill).await?,
         Ask::AcknowledgeAlarms { alarms, note } => draft.acknowledge(alarms, note).await?,
         Ask::Hold { reason } => draft.hold(reason).await?,
@@ -424,6 +426,34 @@ impl Draft<'_> {
         Ok(())
     }
 
+    async fn put_blackout(&mut self, name: &str, blackout: Option<&Blackout>) -> Result<()> {
+        let mut blackouts = read_blackouts(self.shared.store.as_ref()).await?;
+        let before = blackouts.get(name).cloned();
+        match blackout {
+            Some(blackout) => {
+                if let Some(fault) = blackout_fault(name, blackout, &self.shared.shelf.almanac()) {
+                    return Err(fault.into());
+                }
+                blackouts.insert(name.to_owned(), blackout.clone());
+            }
+            None if before.is_none() => return Err(Code::BlackoutNotFound.fault().with("name", name).into()),
+            None => {
+                blackouts.remove(name);
+            }
+        }
+        if blackouts.len() > MOST_BLACKOUTS {
+            let reason = Words::new(
+                format!("there are more than {MOST_BLACKOUTS} windows"),
+                format!("时段超过 {MOST_BLACKOUTS} 个"),
+            );
+            return Err(Code::BlackoutInvalid.fault().with("field", "name").with_words("reason", &reason).into());
+        }
+        self.note(&format!("blackout:{name}"), Some(json!(before)), Some(json!(blackout)));
+        self.changes.push(Change::Set { key: BLACKOUTS.to_owned(), value: json!(blackouts) });
+        self.done.changed += 1;
+        Ok(())
+    }
+
     /// What it has made goes on; it makes no more.
     async fn cancel_backfill(&mut self, id: RequestId) -> Result<()> {
         const MOST_OPEN: usize = 10_000;
@@ -550,7 +580,13 @@ impl Draft<'_> {
             }
         }
         let planned_by = key == ALMANAC_SETTING || key.starts_with(CALENDAR_SETTING);
-        if key == HOLD || key == HELD_MILLIS || planned_by || key.is_empty() || key.chars().count() > 100 {
+        if key == HOLD
+            || key == BLACKOUTS
+            || key == HELD_MILLIS
+            || planned_by
+            || key.is_empty()
+            || key.chars().count() > 100
+        {
             return Err(Code::BadRequest.fault().with("reason", format!("'{key}' is not a setting")).at("key").into());
         }
         let before = self.shared.store.setting(key).await?;
@@ -615,6 +651,21 @@ impl Draft<'_> {
         let found = self.shared.store.instances(&[id]).await?.into_iter().next();
         found.ok_or_else(|| Code::InstanceNotFound.fault().with("instance", id).into())
     }
+}
+
+/// What is wrong with a window of the workspace.
+pub fn blackout_fault(name: &str, blackout: &Blackout, almanac: &Almanac) -> Option<Fault> {
+    let invalid = |field: &str, words: &Words| {
+        Code::BlackoutInvalid.fault().with("field", field).with_words("reason", words).at(field)
+    };
+    if name.trim().is_empty() || name.trim() != name || name.chars().count() > job_check::LONGEST_NAME {
+        return Some(invalid(
+            "name",
+            &Words::new("is empty, too long or begins with a space", "不能为空、过长或首尾有空格"),
+        ));
+    }
+    let error = blackout.window.compile(almanac).err()?;
+    Some(invalid(error.at(), &error.words()))
 }
 
 fn asked_words(missed: u32) -> Words {

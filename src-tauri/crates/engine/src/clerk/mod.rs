@@ -7,6 +7,8 @@
 mod calendars;
 mod carry;
 
+pub use carry::blackout_fault;
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,13 +1,14 @@
 //! Which of the times that have come become instances, and what is said of the others. Pure.
 
+use campanile_model::blackout::{Hit, JobWindows};
 use campanile_model::instance::{Instance, Omission, OmissionReason, Origin};
 use campanile_model::job::{Job, MisfirePolicy, Overlap};
 use campanile_model::ledger::LedgerSpan;
 use campanile_model::question::{ASKED_FOR_SECONDS, Question};
-use campanile_model::schedule::{CompiledTiming, Occurrence, OccurrenceOrigin, Shift, Skipped};
+use campanile_model::schedule::{CompiledTiming, Occurrence, OccurrenceOrigin, Shift, Skipped, Zone};
 use campanile_model::task::{Incident, IncidentKind};
 use campanile_model::timeline::Timeline;
-use campanile_model::{InstanceId, QuestionId, Timestamp, Words};
+use campanile_model::{InstanceId, JobId, QuestionId, Timestamp, Words};
 use campanile_store::Launch;
 
 use super::line::{Line, Room};
@@ -31,6 +32,8 @@ pub struct Facts<'a> {
     pub behind: Vec<(u32, Occurrence)>,
     /// Instances of the job that are not final.
     pub line: Line,
+    /// In which nothing of it fires.
+    pub windows: &'a JobWindows,
 }
 
 /// Where names for what is new come from.
@@ -104,13 +107,20 @@ where
     let mut decisions: Vec<(u32, Occurrence, Decision)> = Vec::with_capacity(due.len());
     let behind_count = behind.len();
     due.splice(0..0, behind.iter().cloned());
-    let lateness = Lateness::of(&due, job, timeline, to, now);
+    let lateness = Lateness::of(&due, facts, to);
+    let upcoming: Vec<Timestamp> = due.iter().map(|(_, occurrence)| occurrence.due).collect();
     for (index, (version, occurrence)) in due.into_iter().enumerate() {
         let merged = index > 0 && index < behind_count && decisions[index - 1].1.due == occurrence.due;
         let decision = match job.paused {
             true => Decision::Omit(OmissionReason::Paused),
             false if merged => Decision::Omit(OmissionReason::Merged),
-            false => lateness.decide(index),
+            false => match facts.windows.hit(occurrence.due) {
+                Some(hit) => {
+                    let next = upcoming.get(index + 1).copied().or_else(|| timeline.next_due(occurrence.due));
+                    blacked_out(job, hit, next, facts.line.len(), now).unwrap_or_else(|| lateness.decide(index))
+                }
+                None => lateness.decide(index),
+            },
         };
         decisions.push((version, occurrence, decision));
     }
@@ -122,24 +132,26 @@ where
     decisions.sort_by_key(|(_, occurrence, _)| (occurrence.due, occurrence.planned));
 
     let mut line = facts.line.clone();
+    let mut made_since = false;
     for (version, occurrence, decision) in decisions {
         // The span tells of what came in it; what was moved behind it came in none.
         let in_span = u32::from(occurrence.due > from);
         launch.span.planned += in_span;
-        let room = match decision {
-            Decision::Omit(reason) => Err(reason),
+        let room = match &decision {
+            Decision::Omit(reason) => Err(*reason),
             Decision::Fire | Decision::FireLate { .. } => match line.room(&job.spec) {
                 Room::None => Err(OmissionReason::Overlap),
                 room => Ok(room),
             },
             // They queue one behind the other, whatever the policy: that is what catching up means.
-            Decision::CatchUp { .. } => Ok(Room::Free),
+            Decision::CatchUp { .. } | Decision::Hold(_) => Ok(Room::Free),
         };
         let room = match room {
             Ok(room) => room,
             Err(reason) => {
                 launch.span.not_made += in_span;
-                omit(&mut launch.omissions, job, version, occurrence.planned, reason);
+                omit(&mut launch.omissions, job, version, occurrence.planned, reason, made_since);
+                made_since = false;
                 if reason == OmissionReason::Asked {
                     ask(&mut launch.questions, &mut new.question, job, version, occurrence.planned, now);
                 }
@@ -154,11 +166,15 @@ where
             launch.supersedes.push(superseded(older, now));
         }
         launch.span.made += in_span;
-        let beside = job.spec.overlap == Overlap::Allow && !matches!(decision, Decision::CatchUp { .. });
-        let replaces = job.spec.overlap == Overlap::Replace && !matches!(decision, Decision::CatchUp { .. });
+        // What is made good goes one behind the other, whatever else the job may do.
+        let in_line = matches!(decision, Decision::CatchUp { .. });
+        let beside = job.spec.overlap == Overlap::Allow && !in_line;
+        let replaces = job.spec.overlap == Overlap::Replace && !in_line;
         let (not_before, late) = match decision {
-            Decision::FireLate { missed } => (released_at(facts, occurrence.due), Some(late_words(missed))),
-            Decision::CatchUp { missed } => (released_at(facts, occurrence.due), Some(late_words(missed))),
+            Decision::FireLate { missed } | Decision::CatchUp { missed } => {
+                (released_at(facts, now, occurrence.due), Some(late_words(missed)))
+            }
+            Decision::Hold(hit) => (released_at(facts, hit.until, occurrence.due), Some(held_words(timeline, &hit))),
             _ => (occurrence.due, None),
         };
         let made = Instance {
@@ -177,6 +193,7 @@ where
         };
         line.join(made.id);
         launch.instances.push(made);
+        made_since = true;
     }
     launch
 }
@@ -208,8 +225,8 @@ pub fn give_up(job: &Job, now: Timestamp, zone_data: &str) -> Launch {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Decision {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Decision {
     Fire,
     /// The latest of `missed` times; the others are folded into it.
     FireLate {
@@ -218,21 +235,47 @@ enum Decision {
     CatchUp {
         missed: usize,
     },
+    /// At the end of a blackout window.
+    Hold(Hit),
     Omit(OmissionReason),
+}
+
+/// What the misfire policy makes of a time inside of a blackout window. None: the window is over, and it is judged by
+/// how late it is. `next` is the job's next due time after it.
+pub(super) fn blacked_out(
+    job: &Job,
+    hit: Hit,
+    next: Option<Timestamp>,
+    open: usize,
+    now: Timestamp,
+) -> Option<Decision> {
+    let is_last = next.is_none_or(|next| next >= hit.until);
+    Some(match job.spec.misfire.policy {
+        MisfirePolicy::Skip => Decision::Omit(OmissionReason::Blackout),
+        _ if hit.until <= now => return None,
+        MisfirePolicy::FireOnce | MisfirePolicy::Ask if !is_last => Decision::Omit(OmissionReason::Folded),
+        MisfirePolicy::FireOnce => Decision::Hold(hit),
+        MisfirePolicy::Ask => Decision::Omit(OmissionReason::Asked),
+        MisfirePolicy::CatchUp if open >= job.spec.misfire.max as usize => {
+            Decision::Omit(OmissionReason::BeyondCatchUp)
+        }
+        MisfirePolicy::CatchUp => Decision::Hold(hit),
+    })
 }
 
 /// What the misfire policy makes of the times that came too late.
 struct Lateness(Vec<Decision>);
 
 impl Lateness {
-    /// `to` is the last of what this pass decides; later times up to `now` count as missed ones too.
-    fn of(due: &[(u32, Occurrence)], job: &Job, timeline: &Timeline, to: Timestamp, now: Timestamp) -> Lateness {
-        let misfire = &job.spec.misfire;
+    /// `to` is the last of what this pass decides; later times up to now count as missed ones too.
+    fn of(due: &[(u32, Occurrence)], facts: &Facts<'_>, to: Timestamp) -> Lateness {
+        let Facts { timeline, now, .. } = *facts;
+        let misfire = &facts.job.spec.misfire;
         let most = misfire.max as usize;
-        let late = late_places(due, job, timeline, now);
+        let late = late_places(due, facts);
         let later = match late.is_empty() || to >= now {
             true => 0,
-            false => late_places(&timeline.due_between(to, now, most.max(2)), job, timeline, now).len(),
+            false => late_places(&timeline.due_between(to, now, most.max(2)), facts).len(),
         };
         let missed = late.len() + later;
         let mut decisions = vec![Decision::Fire; due.len()];
@@ -251,15 +294,20 @@ impl Lateness {
     }
 
     fn decide(&self, index: usize) -> Decision {
-        self.0[index]
+        self.0[index].clone()
     }
 }
 
-/// Where in `due` stand those that are late: by more than the grace, or because the job was due again since.
-fn late_places(due: &[(u32, Occurrence)], job: &Job, timeline: &Timeline, now: Timestamp) -> Vec<usize> {
-    let grace = i64::from(job.spec.misfire.grace_seconds);
+/// Where in `due` stand those that are late: by more than the grace, or because the job was due again since; or
+/// because they fell into a window that is over.
+fn late_places(due: &[(u32, Occurrence)], facts: &Facts<'_>) -> Vec<usize> {
+    let Facts { timeline, now, .. } = *facts;
+    let grace = i64::from(facts.job.spec.misfire.grace_seconds);
     let is_late = |index: &usize| {
         let at = due[*index].1.due;
+        if facts.windows.hit(at).is_some_and(|hit| hit.until <= now) {
+            return true;
+        }
         let next = due[index + 1..].iter().map(|(_, next)| next.due).find(|next| *next > at);
         let next = next.or_else(|| timeline.next_due(at));
         let limit = at.plus_seconds(grace);
@@ -269,7 +317,7 @@ fn late_places(due: &[(u32, Occurrence)], job: &Job, timeline: &Timeline, now: T
 }
 
 /// What is missed together is asked together.
-fn ask(
+pub(super) fn ask(
     questions: &mut Vec<Question>,
     new_id: &mut impl FnMut() -> QuestionId,
     job: &Job,
@@ -296,10 +344,17 @@ fn ask(
     });
 }
 
-/// Lengthens the last run of omissions where this one continues it.
-pub(super) fn omit(omissions: &mut Vec<Omission>, job: &Job, version: u32, planned: Timestamp, reason: OmissionReason) {
+/// Lengthens the last run of omissions where this one continues it: nothing was made since.
+pub(super) fn omit(
+    omissions: &mut Vec<Omission>,
+    job: &Job,
+    version: u32,
+    planned: Timestamp,
+    reason: OmissionReason,
+    made_since: bool,
+) {
     match omissions.last_mut() {
-        Some(last) if last.reason == reason && last.version == version => {
+        Some(last) if !made_since && last.reason == reason && last.version == version => {
             last.from = last.from.min(planned);
             last.to = last.to.max(planned);
             last.count += 1;
@@ -337,13 +392,32 @@ fn following_run(job: &Job, timeline: &Timeline, due: Timestamp) -> Occurrence {
     }
 }
 
+/// A job's own place in the minute over which many come back together.
+pub(super) fn released_from(job: JobId, from: Timestamp) -> Timestamp {
+    let place = job.seed() % RELEASED_OVER_MS.unsigned_abs();
+    from.plus_millis(i64::try_from(place).unwrap_or(0))
+}
+
+fn held_words(timeline: &Timeline, hit: &Hit) -> Words {
+    let zone = timeline.newest().and_then(|timing| timing.plan().zone());
+    held_until(hit, zone)
+}
+
+pub(super) fn held_until(hit: &Hit, zone: Option<&Zone>) -> Words {
+    let what = hit.words();
+    let until =
+        zone.map_or_else(|| Words::new(hit.until.to_string(), hit.until.to_string()), |zone| zone.words(hit.until));
+    Words::new(format!("held by the {} until {}", what.en, until.en), format!("因{}推迟到 {}", what.zh, until.zh))
+}
+
 /// A job's own place in the time over which what was missed comes back; within its period, so that a job of every
 /// second is not held back for a minute.
-fn released_at(facts: &Facts<'_>, due: Timestamp) -> Timestamp {
+fn released_at(facts: &Facts<'_>, from: Timestamp, due: Timestamp) -> Timestamp {
     let period = facts.timeline.next_due(due).map_or(RELEASED_OVER_MS, |next| next.millis() - due.millis());
     let window = period.clamp(1, RELEASED_OVER_MS);
-    let place = facts.job.id.seed() % window.unsigned_abs();
-    facts.now.plus_millis(i64::try_from(place).unwrap_or(0))
+    let place = i64::try_from(facts.job.id.seed() % window.unsigned_abs()).unwrap_or(0);
+    let at = from.plus_millis(place);
+    facts.windows.hit(at).map_or(at, |hit| hit.until.plus_millis(place))
 }
 
 fn late_words(missed: usize) -> Words {
@@ -368,9 +442,9 @@ fn shift_words(timeline: &Timeline, occurrence: &Occurrence) -> Option<Words> {
 
 #[cfg(test)]
 mod tests {
+    use campanile_model::Almanac;
     use campanile_model::instance::InstanceState::{Running, Superseded, Waiting};
     use campanile_model::job::JobSpec;
-    use campanile_model::{Almanac, JobId};
     use serde_json::{Value, json};
 
     use super::*;
@@ -423,6 +497,7 @@ mod tests {
             zone_data: almanac.version(),
             behind: Vec::new(),
             line: there.line(),
+            windows: &JobWindows::of(&job.spec, &Default::default(), &almanac),
         };
         let mut n = 0;
         let instance = || {
@@ -505,6 +580,45 @@ mod tests {
         let launch = decided(&spec, 10.0, &running);
         assert_eq!(launch.instances.len(), 2);
         assert_eq!(launch.supersedes[0].instance, launch.instances[0].id);
+    }
+
+    #[test]
+    fn what_falls_into_a_blackout_window_goes_by_the_misfire_policy() {
+        use OmissionReason::*;
+        let policies = |policy: &str| {
+            json!({
+                "overlap": "allow", "misfire": {"policy": policy},
+                "blackouts": [{"from": 15_000, "until": 35_000}],
+            })
+        };
+        // 20 and 30 are inside. Each is decided when it comes.
+        check(&policies("skip"), 10.0, &NOBODY, &[10], &[]);
+        let at = |policy: &str, second: i64| {
+            let mut job = job(&policies(policy));
+            job.fired_through = Timestamp::from_millis((second - 1) * 1000);
+            let launch = decided(&job, second as f64, &NOBODY);
+            let not_before = launch.instances.first().map(|made| made.not_before.millis());
+            (not_before, launch.omissions.first().map(|left| left.reason), launch.questions.len())
+        };
+        assert_eq!(at("skip", 20), (None, Some(Blackout), 0));
+        assert_eq!(at("fireOnce", 20), (None, Some(Folded), 0));
+        assert_eq!(at("ask", 20), (None, Some(Folded), 0));
+        assert_eq!(at("ask", 30), (None, Some(Asked), 1));
+        for (policy, second) in [("fireOnce", 30), ("catchUp", 20), ("catchUp", 30)] {
+            let (not_before, left, _) = at(policy, second);
+            assert!((35_000..45_000).contains(&not_before.expect("it is held")), "{policy} {second}: {not_before:?}");
+            assert_eq!(left, None);
+        }
+        assert_eq!(at("fireOnce", 40), (Some(40_000), None, 0), "the window is over");
+        // Nobody was there while it lasted: what was in it was missed like anything else, or skipped.
+        check(&policies("skip"), 45.0, &NOBODY, &[40], &[(10, 10, 1, Misfire), (20, 30, 2, Blackout)]);
+        check(&policies("fireOnce"), 45.0, &NOBODY, &[30, 40], &[(10, 20, 2, Folded)]);
+        // Within the grace, too: one run stands for all that fell into it.
+        let hurried = json!({
+            "overlap": "allow", "misfire": {"policy": "fireOnce", "graceSeconds": 60},
+            "blackouts": [{"from": 15_000, "until": 35_000}],
+        });
+        check(&hurried, 36.0, &NOBODY, &[30], &[(10, 20, 2, Folded)]);
     }
 
     #[test]

@@ -49,6 +49,10 @@ impl Line {
         }
     }
 
+    pub fn waits(&self) -> bool {
+        self.0.iter().any(|(_, state)| *state == InstanceState::Waiting)
+    }
+
     pub fn join(&mut self, instance: InstanceId) {
         self.0.push((instance, InstanceState::Waiting));
     }

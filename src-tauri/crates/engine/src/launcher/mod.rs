@@ -21,6 +21,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use campanile_coord::Bell;
 use campanile_model::backfill::{Backfill, EVERY_MS, MOST_BACKFILLED};
+use campanile_model::blackout::{Blackouts, JobWindows};
 use campanile_model::chain::Ending;
 use campanile_model::instance::Origin;
 use campanile_model::job::{Job, JobSpec, JobVersion};
@@ -35,7 +36,7 @@ use unplanned::{Chained, backfilled, chained};
 
 use crate::events::Topic;
 use crate::officer::{Officer, Pass, PassError};
-use crate::shared::Shared;
+use crate::shared::{Shared, read_blackouts};
 use crate::specs::Specs;
 
 /// Jobs in one transaction.
@@ -164,7 +165,12 @@ impl Launcher {
     }
 
     /// What the ends of instances come to for the jobs that run after theirs.
-    async fn follow_ends(&mut self, now: Timestamp, almanac: &Almanac) -> Result<Beside, PassError> {
+    async fn follow_ends(
+        &mut self,
+        now: Timestamp,
+        almanac: &Almanac,
+        blackouts: &Blackouts,
+    ) -> Result<Beside, PassError> {
         let endings = self.shared.store.endings(BATCH).await?;
         let full = endings.iter().filter(|ending| !ending.kept).count() >= BATCH;
         let mut by_job: BTreeMap<JobId, Vec<Ending>> = BTreeMap::new();
@@ -185,24 +191,38 @@ impl Launcher {
         let mut unplanned = Vec::with_capacity(jobs.len());
         for job in &jobs {
             let Some(endings) = by_job.get(&job.id) else { continue };
-            let spread_seconds = match self.timeline(job, almanac).await {
-                Ok(timeline) => timeline.newest().map_or(0, CompiledTiming::place_in_spread_seconds),
+            let timeline = match self.timeline(job, almanac).await {
+                Ok(timeline) => Some(timeline),
                 Err(TimelineError::Store(error)) => return Err(error.into()),
-                Err(TimelineError::Schedule(_)) => 0,
+                Err(TimelineError::Schedule(_)) => None,
             };
+            let timing = timeline.as_ref().and_then(|timeline| timeline.newest());
+            let spread_seconds = timing.map_or(0, CompiledTiming::place_in_spread_seconds);
+            let zone = timing.and_then(|timing| timing.plan().zone());
+            let windows = JobWindows::of(&job.spec, blackouts, almanac);
             let oldest = endings.iter().map(|ending| ending.at).min().unwrap_or(now);
             let versions = versions_held(self.shared.store.as_ref(), job.as_version(), oldest).await?;
             let line = lines.remove(&job.id).unwrap_or_default();
-            let facts = Chained { job, versions: &versions, endings, spread_seconds, line, now };
+            let windows = &windows;
+            let facts = Chained { job, versions: &versions, endings, spread_seconds, line, windows, zone, now };
             let dice = &self.shared.dice;
-            unplanned.push(chained(facts, |job| names.get(&job).cloned(), || dice.instance_id(now)));
+            unplanned.push(chained(
+                facts,
+                |job| names.get(&job).cloned(),
+                NewIds { instance: || dice.instance_id(now), question: || dice.question_id(now) },
+            ));
         }
         let launched = self.launch_unplanned(&unplanned).await?;
         Ok(Beside { did: unplanned.len(), again: full, ..launched })
     }
 
     /// The next runs of backfills whose turn it is.
-    async fn go_on_with_backfills(&mut self, now: Timestamp, almanac: &Almanac) -> Result<Beside, PassError> {
+    async fn go_on_with_backfills(
+        &mut self,
+        now: Timestamp,
+        almanac: &Almanac,
+        blackouts: &Blackouts,
+    ) -> Result<Beside, PassError> {
         let open = self.shared.store.open_backfills(BATCH).await?;
         let ids: Vec<JobId> = open.iter().map(|backfill| backfill.job).collect();
         if ids.is_empty() {
@@ -215,6 +235,11 @@ impl Launcher {
         let mut unplanned: Vec<Unplanned> = Vec::new();
         for backfill in &open {
             let Some(job) = jobs.get(&backfill.job) else { continue };
+            // What is made good is no more urgent than what is due.
+            if let Some(hit) = JobWindows::of(&job.spec, blackouts, almanac).hit(now) {
+                next = next.into_iter().chain(Some(hit.until)).min();
+                continue;
+            }
             let line = lines.entry(job.id).or_default();
             let Some(spec) = self.specs.of(self.shared.store.as_ref(), backfill.job, backfill.version).await? else {
                 tracing::error!(job = job.spec.name, "it has no version {}", backfill.version);
@@ -429,6 +454,7 @@ impl Officer for Launcher {
 
     async fn pass(&mut self, now: Timestamp) -> Result<Pass, PassError> {
         let almanac = self.take_almanac().await?;
+        let blackouts = read_blackouts(self.shared.store.as_ref()).await?;
         let mut did = self.plan_fixed_delays(&almanac).await?;
         did += self.end_questions(now).await?;
         let mut due = self.shared.store.due_jobs(now, BATCH).await?;
@@ -462,6 +488,7 @@ impl Officer for Launcher {
                 zone_data: &zone_data,
                 behind,
                 line: lines.remove(&job.id).unwrap_or_default(),
+                windows: &JobWindows::of(&job.spec, &blackouts, &almanac),
             };
             let dice = &self.shared.dice;
             let new = NewIds { instance: || dice.instance_id(now), question: || dice.question_id(now) };
@@ -476,8 +503,8 @@ impl Officer for Launcher {
             missed_any = launches.iter().any(|launch| !launch.incidents.is_empty());
         }
         // After the clock's: an end that was written meanwhile finds what it brought about in its line.
-        let followed = self.follow_ends(now, &almanac).await?;
-        let backfilled = self.go_on_with_backfills(now, &almanac).await?;
+        let followed = self.follow_ends(now, &almanac, &blackouts).await?;
+        let backfilled = self.go_on_with_backfills(now, &almanac, &blackouts).await?;
         did += followed.did + backfilled.did;
         if made_any || followed.made + backfilled.made > 0 {
             self.shared.coord.ring(Bell::Assigner);

@@ -1,14 +1,15 @@
 //! What comes of things that no clock plans: the ends of other jobs' instances, and backfills. Pure.
 
 use campanile_model::backfill::Backfill;
+use campanile_model::blackout::{Hit, JobWindows};
 use campanile_model::chain::{Ending, follow};
 use campanile_model::instance::{Instance, InstanceMove, InstanceState, OmissionReason, Origin};
-use campanile_model::job::{Job, JobSpec, JobVersion, Overlap};
-use campanile_model::schedule::Occurrence;
-use campanile_model::{InstanceId, JobId, Lane, Timestamp};
+use campanile_model::job::{Job, JobSpec, JobVersion, MisfirePolicy, Overlap};
+use campanile_model::schedule::{Occurrence, Zone};
+use campanile_model::{InstanceId, JobId, Lane, QuestionId, Timestamp};
 use campanile_store::{Cause, Unplanned};
 
-use super::decide::{missed, omit};
+use super::decide::{Decision, NewIds, ask, blacked_out, held_until, missed, omit, released_from};
 use super::line::{Line, Room};
 
 pub struct Chained<'a> {
@@ -20,6 +21,10 @@ pub struct Chained<'a> {
     /// How much later than its cause every run of this job is due.
     pub spread_seconds: u32,
     pub line: Line,
+    /// In which nothing of it fires.
+    pub windows: &'a JobWindows,
+    /// That its times are told in.
+    pub zone: Option<&'a Zone>,
     pub now: Timestamp,
 }
 
@@ -27,9 +32,9 @@ pub struct Chained<'a> {
 pub fn chained(
     facts: Chained<'_>,
     name_of: impl Fn(JobId) -> Option<String>,
-    mut new_id: impl FnMut() -> InstanceId,
+    mut new: NewIds<impl FnMut() -> InstanceId, impl FnMut() -> QuestionId>,
 ) -> Unplanned {
-    let Chained { job, versions, endings, spread_seconds, mut line, now } = facts;
+    let Chained { job, versions, endings, spread_seconds, mut line, windows, zone, now } = facts;
     let follows = follow(versions, endings, name_of);
     let mut unplanned = Unplanned {
         job: job.id,
@@ -38,19 +43,35 @@ pub fn chained(
         instances: Vec::new(),
         supersedes: Vec::new(),
         omissions: Vec::new(),
+        questions: Vec::new(),
         incidents: Vec::new(),
     };
     for firing in follows.firings {
-        let room = match job.paused {
-            true => Err(OmissionReason::Paused),
-            false => match line.room(&job.spec) {
+        let due = firing.at.plus_seconds(i64::from(spread_seconds));
+        let mut held: Option<Hit> = None;
+        let hit = windows.hit(due).filter(|_| !job.paused);
+        let room = match hit.and_then(|hit| blacked_out(job, hit, None, line.len(), now)) {
+            _ if job.paused => Err(OmissionReason::Paused),
+            Some(Decision::Omit(reason)) => Err(reason),
+            // One that waits already stands for it.
+            Some(Decision::Hold(_)) if job.spec.misfire.policy == MisfirePolicy::FireOnce && line.waits() => {
+                Err(OmissionReason::Folded)
+            }
+            Some(Decision::Hold(hit)) => {
+                held = Some(hit);
+                Ok(Room::Free)
+            }
+            _ => match line.room(&job.spec) {
                 Room::None => Err(OmissionReason::Overlap),
                 room => Ok(room),
             },
         };
         match room {
             Err(reason) => {
-                omit(&mut unplanned.omissions, job, firing.version, firing.at, reason);
+                omit(&mut unplanned.omissions, job, firing.version, firing.at, reason, false);
+                if reason == OmissionReason::Asked {
+                    ask(&mut unplanned.questions, &mut new.question, job, firing.version, firing.at, now);
+                }
                 if reason.is_missed() {
                     unplanned.incidents.push(missed(job, now));
                 }
@@ -60,14 +81,14 @@ pub fn chained(
                     line.leave(older);
                     unplanned.supersedes.push(superseded(older, now));
                 }
-                let due = firing.at.plus_seconds(i64::from(spread_seconds));
                 let made = Instance {
                     origin: Origin::After,
                     key: firing.key(),
                     planned: firing.at,
                     due,
-                    not_before: due,
-                    ..new_instance(new_id(), job.id, firing.version, &job.spec, now)
+                    not_before: held.as_ref().map_or(due, |hit| released_from(job.id, hit.until)),
+                    reason: held.map(|hit| held_until(&hit, zone)),
+                    ..new_instance((new.instance)(), job.id, firing.version, &job.spec, now)
                 };
                 line.join(made.id);
                 unplanned.instances.push(made);
@@ -120,6 +141,7 @@ pub fn backfilled(
         instances,
         supersedes: Vec::new(),
         omissions: Vec::new(),
+        questions: Vec::new(),
         incidents: Vec::new(),
     })
 }
@@ -233,9 +255,15 @@ mod tests {
                 endings: &endings,
                 spread_seconds: 2,
                 line: line(there),
+                windows: &JobWindows::default(),
+                zone: None,
                 now: Timestamp::from_millis(5000),
             };
-            let found = chained(facts, |_| Some("up".to_owned()), ids());
+            let found = chained(
+                facts,
+                |_| Some("up".to_owned()),
+                NewIds { instance: ids(), question: || QuestionId::from_bytes([1; 16]) },
+            );
             let left: Vec<_> = found.omissions.iter().map(|left| (left.count, left.reason)).collect();
             assert_eq!((found.instances.len(), found.supersedes.len(), left.as_slice()), (made, superseded, omitted));
             assert_eq!(found.cause, Cause::Endings { used: vec![1, 2, 3], kept: Vec::new() }, "{policies}");

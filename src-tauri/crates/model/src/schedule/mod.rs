@@ -265,7 +265,7 @@ impl After {
 }
 
 /// Such as `90 seconds`, `15 minutes`, `1 day`: the largest unit that it is whole in.
-fn duration_words(seconds: u32) -> Words {
+pub(crate) fn duration_words(seconds: u32) -> Words {
     let (n, en, zh) = match seconds {
         _ if seconds != 0 && seconds.is_multiple_of(86_400) => (seconds / 86_400, "day", "天"),
         _ if seconds != 0 && seconds.is_multiple_of(3600) => (seconds / 3600, "hour", "小时"),

@@ -27,6 +27,7 @@ fn follows(job: &Job, used: Vec<i64>, kept: Vec<i64>, instances: Vec<Instance>) 
         instances,
         supersedes: Vec::new(),
         omissions: Vec::new(),
+        questions: Vec::new(),
         incidents: Vec::new(),
     }
 }
@@ -88,7 +89,10 @@ pub async fn what_follows_is_written_with_the_end_it_uses_up(store: &dyn Store) 
     let (upstream, _) = succeeded(store, &lead, &load, 60).await;
     let seq = waiting(store).await[0].0;
     let made = following(&next, 61, &upstream);
-    let unplanned = follows(&next, vec![seq], Vec::new(), vec![made.clone()]);
+    let unplanned = Unplanned {
+        questions: vec![question(&next, 1, 70)],
+        ..follows(&next, vec![seq], Vec::new(), vec![made.clone()])
+    };
     let stale = Unplanned { version: 9, ..unplanned.clone() };
     assert_eq!(store.launch_unplanned(&lead, &[stale]).await.unwrap(), [Launched::Stale]);
     assert_eq!(waiting(store).await.len(), 1);
@@ -96,6 +100,7 @@ pub async fn what_follows_is_written_with_the_end_it_uses_up(store: &dyn Store) 
     let written = store.launch_unplanned(&lead, std::slice::from_ref(&unplanned)).await.unwrap();
     assert_eq!(written, [Launched::Written { made: 1 }]);
     assert_eq!(waiting(store).await, []);
+    assert_eq!(store.open_questions(10).await.unwrap(), [question(&next, 1, 70)]);
     assert_eq!(instance_now(store, made.id).await.upstream(), [upstream.id]);
     let again = Unplanned { instances: vec![following(&next, 61, &upstream)], ..unplanned };
     assert_eq!(store.launch_unplanned(&lead, &[again]).await.unwrap(), [Launched::Stale]);
