@@ -6,10 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use campanile_engine::link::{AttemptRef, Said};
+use campanile_model::calendar::Calendar;
 use campanile_model::instance::{Instance, InstanceState, OmissionReason, Origin, settled};
-use campanile_model::job::JobVersion;
+use campanile_model::job::{JobSpec, JobVersion};
 use campanile_model::request::Ask;
-use campanile_model::schedule::{Exception, Schedule};
+use campanile_model::schedule::{Exception, OnNonWorkday, Schedule};
 use campanile_model::task::TaskState;
 use campanile_model::{InstanceId, JobId, Timestamp};
 use campanile_store::HistoryEntry;
@@ -19,7 +20,7 @@ use crate::link::brief_attempt;
 use crate::memory_store::Stored;
 use crate::planned::planned;
 use crate::unplanned;
-use crate::world::almanac;
+use crate::world::{TEAM, almanac};
 
 /// Which promise was broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,6 +101,30 @@ type Occurrence = (Timestamp, bool, u32);
 struct Fate {
     due: Timestamp,
     skipped: bool,
+    rests: Rests,
+}
+
+/// Whether nobody works on the day of an occurrence, and the job leaves it out then.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Rests {
+    No,
+    Yes,
+    /// It hangs on whether the calendar was edited before its time came.
+    Perhaps,
+}
+
+impl Rests {
+    pub fn of(spec: &JobSpec, time: Timestamp) -> Rests {
+        const DAY_MS: i64 = 86_400_000;
+        // The first day of all was a Thursday; these worlds keep to UTC.
+        let weekday = (time.millis().div_euclid(DAY_MS) + 3).rem_euclid(7);
+        match (spec.on_non_workday, weekday < 5, spec.calendar.as_deref()) {
+            (OnNonWorkday::Run, ..) | (_, true, _) => Rests::No,
+            (_, _, Some(TEAM)) => Rests::Perhaps,
+            (_, _, None) => Rests::Yes,
+            (_, _, Some(other)) => panic!("there is no calendar {other} in these worlds"),
+        }
+    }
 }
 
 /// The job's ledger, for whoever reads a complaint.
@@ -231,15 +256,16 @@ impl JobLedger<'_> {
             let times_omitted = omissions
                 .iter()
                 .filter(|omission| omission.from <= *time && *time <= omission.to)
-                .filter(|omission| match fate.skipped {
-                    // It is told under the version that was in force when its time came.
-                    true => omission.reason == OmissionReason::Exception,
-                    false => omission.version == *version,
+                .filter(|omission| match omission.reason {
+                    // These are told under the version that was in force when their time came.
+                    OmissionReason::Exception => fate.skipped,
+                    OmissionReason::NonWorkday => !fate.skipped && fate.rests != Rests::No,
+                    _ => !fate.skipped && fate.rests != Rests::Yes && omission.version == *version,
                 })
                 .count();
             match (times_made(occurrence), times_omitted) {
                 ((0, _), 1) => {}
-                ((1, _), 0) if !fate.skipped => {}
+                ((1, _), 0) if !fate.skipped && fate.rests != Rests::Yes => {}
                 // Another version has fired it.
                 ((0, 1), 0) => {}
                 // An added run does not break a run of omissions around it.
@@ -266,7 +292,11 @@ impl JobLedger<'_> {
                 .range((omission.from, false, 0)..=(omission.to, true, u32::MAX))
                 .filter(|(name, fate)| match omission.reason {
                     OmissionReason::Exception => fate.skipped,
-                    _ => !fate.skipped && name.2 == omission.version && times_made(name).0 == 0,
+                    OmissionReason::NonWorkday => !fate.skipped && fate.rests != Rests::No && times_made(name).0 == 0,
+                    _ => {
+                        let may_run = !fate.skipped && fate.rests != Rests::Yes;
+                        may_run && name.2 == omission.version && times_made(name).0 == 0
+                    }
                 })
                 .count();
             let cut = self.purged_through().is_some_and(|mark| omission.from <= mark);
@@ -290,18 +320,18 @@ impl JobLedger<'_> {
                 let from = self.purged_through().map_or(span.from, |mark| mark.max(span.from)).plus_seconds(-later_by);
                 let to = span.to.plus_seconds(-later_by).min(holds_until);
                 let spec = &version.spec;
-                let fate = |time: Timestamp, skipped| Fate { due: time.plus_seconds(later_by), skipped };
+                let fate = |time: Timestamp, skipped, rests| Fate { due: time.plus_seconds(later_by), skipped, rests };
                 let by = version.version;
                 for time in planned(&spec.schedule, version.saved_at, from, to)? {
                     let skipped = spec.exceptions.contains(&Exception::Skip { planned: time });
-                    expected.insert((time, false, by), fate(time, skipped));
+                    expected.insert((time, false, by), fate(time, skipped, Rests::of(spec, time)));
                 }
                 for exception in &spec.exceptions {
                     if let Exception::Added { at } = *exception
                         && from < at
                         && at <= to
                     {
-                        expected.insert((at, true, by), fate(at, false));
+                        expected.insert((at, true, by), fate(at, false, Rests::No));
                     }
                 }
             }
@@ -318,7 +348,8 @@ impl JobLedger<'_> {
         let made = self.stored.instances.values().map(|placed| &placed.row).find(|instance| {
             instance.job == self.job && instance.version == version.version && instance.origin == Origin::Schedule
         });
-        let compiled = version.spec.timing(self.job, version.saved_at).compile(&almanac());
+        let compiled =
+            version.spec.timing(self.job, version.saved_at).compile(&almanac().with_calendar(Calendar::new(TEAM)));
         let place = match (made, compiled) {
             (Some(made), _) => made.due.since(made.planned).as_secs(),
             (None, Ok(compiled)) => u64::from(compiled.place_in_spread_seconds()),

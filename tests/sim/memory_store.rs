@@ -373,6 +373,7 @@ impl Stored {
         for omission in &unplanned.omissions {
             self.put_omission(omission);
         }
+        self.questions.extend(unplanned.questions.iter().cloned());
         for incident in &unplanned.incidents {
             self.put_incident(incident);
         }

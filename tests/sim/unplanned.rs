@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use campanile_model::backfill::{Backfill, BackfillState};
+use campanile_model::blackout::JobBlackout;
 use campanile_model::chain::Ending;
 use campanile_model::instance::{Instance, InstanceState, OmissionReason, Origin};
 use campanile_model::job::JobVersion;
 use campanile_model::schedule::{After, AfterNeed, AfterOutcome, Exception, Schedule};
 use campanile_model::{JobId, Timestamp};
 
+use crate::checks::Rests;
 use crate::checks::{Promise, Violation, broken, name_of};
 use crate::memory_store::Stored;
 use crate::planned::planned;
@@ -17,6 +19,7 @@ pub fn check(stored: &Stored, found: &mut Vec<Violation>) {
     let mut complain = |what: String| found.push(broken(Promise::Ledger, what));
     ends_that_are_followed(stored, &mut complain);
     questions(stored, &mut complain);
+    windows(stored, &mut complain);
     for backfill in &stored.backfills {
         of_the_past(stored, backfill, &mut complain);
     }
@@ -87,6 +90,24 @@ fn ends_that_are_followed(stored: &Stored, complain: &mut impl FnMut(String)) {
     }
 }
 
+/// Nothing that its plan brings about begins inside of a window of the job, as long as the job has one form.
+fn windows(stored: &Stored, complain: &mut impl FnMut(String)) {
+    for one in stored.instances.values().map(|placed| &placed.row) {
+        let by_plan = matches!(one.origin, Origin::Schedule | Origin::Added | Origin::After | Origin::Backfill);
+        let mut versions = stored.versions.range((one.job, 0)..=(one.job, u32::MAX)).map(|(_, version)| version);
+        let (Some(version), None) = (versions.next(), versions.next()) else { continue };
+        for own in &version.spec.blackouts {
+            let JobBlackout::Own(window) = own else { continue };
+            // What came inside of it while nobody was there is made good after it.
+            let inside = window.from.is_some_and(|from| from <= one.not_before)
+                && window.until.is_some_and(|until| one.not_before.max(one.created) < until);
+            if by_plan && inside {
+                complain(format!("{}: {one:?} begins inside of {window:?}", name_of(stored, one.job)));
+            }
+        }
+    }
+}
+
 /// What was left out because it is asked about is asked about, once; a question that was answered with yes has run.
 fn questions(stored: &Stored, complain: &mut impl FnMut(String)) {
     let jobs: BTreeSet<JobId> = stored.questions.iter().map(|question| question.job).collect();
@@ -129,8 +150,9 @@ fn of_the_past(stored: &Stored, backfill: &Backfill, complain: &mut impl FnMut(S
     }
     let Some(version) = stored.versions.get(&(backfill.job, backfill.version)) else { return };
     let (after, until) = (backfill.from.plus_millis(-1), backfill.to.plus_millis(-1));
-    let mut wanted: BTreeSet<Timestamp> =
-        planned(&version.spec.schedule, backfill.from, after, until).unwrap_or_default().into_iter().collect();
+    let times = planned(&version.spec.schedule, backfill.from, after, until).unwrap_or_default();
+    let rests = |time: &Timestamp| Rests::of(&version.spec, *time);
+    let mut wanted: BTreeSet<Timestamp> = times.into_iter().filter(|time| rests(time) != Rests::Yes).collect();
     for exception in &version.spec.exceptions {
         match *exception {
             Exception::Skip { planned } => {
@@ -142,8 +164,10 @@ fn of_the_past(stored: &Stored, backfill: &Backfill, complain: &mut impl FnMut(S
             _ => {}
         }
     }
+    let is_added = |time: &Timestamp| version.spec.exceptions.contains(&Exception::Added { at: *time });
     let is_done = backfill.state() == BackfillState::Done;
-    if !made.is_subset(&wanted) || (is_done && made != wanted) {
+    let left = wanted.difference(&made).any(|time| rests(time) == Rests::No || is_added(time));
+    if !made.is_subset(&wanted) || (is_done && left) {
         complain(format!("{}: {backfill:?} made {made:?} of {wanted:?}", name_of(stored, backfill.job)));
     }
 }

@@ -34,7 +34,8 @@ use crate::planned::planned;
 use crate::runtime::{Hands, Luck, MachineClock, Runtime, TaskNo};
 
 /// 2026-11-21T00:00:00Z
-const A_MORNING: i64 = 1_795_219_200_000;
+const A_SATURDAY: i64 = 1_795_219_200_000;
+const A_DAY: i64 = 86_400_000;
 
 /// Between two looks at what must always hold.
 const LOOK_EVERY_MS: i64 = 10_000;
@@ -80,7 +81,11 @@ pub struct Story {
 /// Runs a world from its seed to its rest; it ends early where a promise is broken.
 pub fn live_through(seed: u64, sabotage: Sabotage, aloud: bool) -> Story {
     let mut luck = Luck::new(seed, "world");
-    let start = A_MORNING + luck.between(0, 86_400_000);
+    let start = match luck.chance(250) {
+        // Its day begins or ends while it lasts: Friday and Sunday are on the other side.
+        true => A_SATURDAY + luck.one_of(&[0, 2 * A_DAY]) - luck.between(0, 60_000),
+        false => A_SATURDAY + luck.between(0, A_DAY),
+    };
     let mut runtime = Runtime::new(seed, start, aloud);
     let world = World::draw(seed, sabotage, &runtime.hands(), &mut luck);
     let outcome = world.clone().run(&mut runtime, &mut luck);
@@ -590,6 +595,7 @@ impl World {
             let value = json!({"instancesPerJob": kept});
             self.ask(Ask::Set { key: RETENTION.to_owned(), value }).await;
         }
+        self.ask(teams_calendar(false)).await;
         for spec in &self.jobs {
             self.ask(Ask::SaveJobs { jobs: vec![SaveJob { spec: spec.clone(), job: None, seen_version: None }] }).await;
             self.hands.sleep(luck.between(0, 1500)).await;
@@ -693,6 +699,7 @@ impl World {
                 }
                 Ask::CancelBackfill { backfill: luck.one_of(&open) }
             }
+            10 if luck.chance(300) => teams_calendar(luck.chance(500)),
             10 if luck.chance(150) => Ask::RemoveJobs { jobs: vec![job] },
             14 => {
                 let known: Vec<_> = stored.executors.iter().map(|(name, (_, drain))| (name, drain.is_some())).collect();
@@ -821,6 +828,19 @@ pub fn almanac() -> Almanac {
     ALMANAC.get_or_init(Almanac::bundled).clone()
 }
 
+/// The calendar that the worlds' people edit; `weekend`: they work on the Saturday and the Sunday of these worlds.
+pub const TEAM: &str = "team";
+
+fn teams_calendar(weekend: bool) -> Ask {
+    let days = match weekend {
+        true => json!([{"date": "2026-11-21", "kind": "work"}, {"date": "2026-11-22", "kind": "work"}]),
+        false => json!([]),
+    };
+    let calendar = json!({"name": TEAM, "base": "weekdays", "layers": [{"name": "team", "days": days}]});
+    let calendar = serde_json::from_value(calendar).expect("a calendar that a person could have written");
+    Ask::PutCalendar { calendar: Box::new(calendar), seen_revision: None }
+}
+
 /// A job of any kind that works, with policies of any kind.
 fn draw_job(luck: &mut Luck, name: &str, now: i64) -> JobSpec {
     let every = luck.one_of(&[1, 2, 3, 5, 10]);
@@ -859,14 +879,18 @@ fn draw_job(luck: &mut Luck, name: &str, now: i64) -> JobSpec {
     let supersede = (overlap == "queue" && luck.chance(500)).then_some("latest");
     let exceptions = draw_exceptions(luck, &schedule, now);
     let route = luck.one_of(&["leastLoaded", "roundRobin", "random", "consistentHash", "sticky"]);
+    let by_clock = schedule["kind"] != "manual" && schedule["kind"] != "after";
     let document = json!({
         "name": name,
         "schedule": schedule,
         "exceptions": exceptions,
+        "calendar": luck.one_of(&[Value::Null, json!(TEAM)]),
+        "onNonWorkday": if by_clock { luck.one_of(&["run", "run", "skip"]) } else { "run" },
         "spreadSeconds": luck.one_of(&[0, 0, 0, 2, 5]),
         "processor": luck.one_of(&["alpha", "alpha", "beta"]),
         "overlap": overlap,
         "supersede": supersede,
+        "blackouts": draw_blackouts(luck, now),
         "misfire": {
             "policy": luck.one_of(&["skip", "fireOnce", "catchUp", "ask"]),
             "graceSeconds": luck.one_of(&[1, 5, 60]),
@@ -889,6 +913,15 @@ fn draw_job(luck: &mut Luck, name: &str, now: i64) -> JobSpec {
         "pushTimeoutSeconds": luck.one_of(&[2, 10]),
     });
     serde_json::from_value(document).expect("a document that a person could have written")
+}
+
+/// A window of the job's own, soon; or none.
+fn draw_blackouts(luck: &mut Luck, now: i64) -> Vec<Value> {
+    if luck.chance(700) {
+        return Vec::new();
+    }
+    let from = now + luck.between(0, 30_000);
+    vec![json!({"from": from, "until": from + luck.one_of(&[3000, 10_000, 40_000])})]
 }
 
 /// Single occurrences skipped and added, where the schedule says beforehand when they are.
