@@ -224,6 +224,10 @@ impl JobLedger<'_> {
         self.stored.jobs.get(&self.job).and_then(|row| row.purged_through)
     }
 
+    fn is_purged(&self, planned: Timestamp) -> bool {
+        self.stored.gone_firings.contains(&(self.job, planned.millis().to_string()))
+    }
+
     /// Every planned time up to the end of the last span was made or has a reason, once.
     fn check_firings(&mut self) {
         let made: Vec<&Instance> = self
@@ -268,8 +272,11 @@ impl JobLedger<'_> {
                 ((1, _), 0) if !fate.skipped && fate.rests != Rests::Yes => {}
                 // Another version has fired it.
                 ((0, 1), 0) => {}
-                // An added run does not break a run of omissions around it.
-                ((1, _), _) if *added => {}
+                // An added run does not break a run of omissions around it, and one of the plan at the same moment none
+                // in which the added one was left out.
+                ((1, _), _) if *added || expected.contains_key(&(*time, true, *version)) => {}
+                // Another version fired it while this one was being saved, and that run has been purged.
+                ((0, 0), 0) if !*added && self.is_purged(*time) => {}
                 ((0, 0), 0) => self.complain(format!("{time} (version {version}) was lost without a reason")),
                 ((made, _), omitted) => self.complain(format!(
                     "{time} (version {version}, skipped: {}) was made {made} times and omitted {omitted} times",
