@@ -100,3 +100,16 @@ pub async fn every_version_is_kept_in_the_form_it_had(store: &dyn Store) {
     assert_eq!(store.job_version(first.id, 3).await.unwrap(), None);
     assert_eq!(job_now(store, first.id).await, second);
 }
+
+pub async fn names_are_told_apart_by_their_bytes(store: &dyn Store) {
+    let lead = lead(store).await;
+    let names = ["Strasse", "strasse", "Straße", "STRASSE", "cafe\u{301}", "caf\u{e9}", "任务", "任務", "ａ", "a"];
+    let jobs: Vec<Job> = names.into_iter().map(job).collect();
+    save(store, &lead, &jobs.iter().collect::<Vec<_>>()).await;
+    for saved in &jobs {
+        assert_eq!(store.job_named(&saved.spec.name).await.unwrap().map(|job| job.id), Some(saved.id));
+    }
+    for stranger in ["sTRASSE", "cafe", "A", "a ", " a", ""] {
+        assert_eq!(store.job_named(stranger).await.unwrap(), None, "{stranger:?}");
+    }
+}

@@ -263,3 +263,37 @@ pub async fn an_instance_of_several_tasks_is_settled_when_all_have_ended(store: 
     moved(store, &lead, &tasks[1], &[Cancel], 96).await;
     assert_eq!(store.ended_together(10).await.unwrap(), [made.id]);
 }
+
+pub async fn of_claims_of_the_same_tasks_at_once_each_is_pushed_once(store: &dyn Store) {
+    let lead = lead(store).await;
+    let job = saved(store, &lead, "job").await;
+    let made = launched(store, &lead, &job, 60).await;
+    let tasks = ready(store, &lead, &made, (0..12).map(|_| task(&made)).collect()).await;
+    let boots = ["boot-1", "boot-2", "boot-3"];
+    let claims: Vec<Vec<Step>> = boots
+        .iter()
+        .enumerate()
+        .map(|(n, boot)| {
+            let mut pushes: Vec<Step> = tasks.iter().map(|task| push(task, boot)).collect();
+            pushes.rotate_left(4 * n);
+            pushes
+        })
+        .collect();
+    let claimed = join_all(claims.iter().map(|pushes| store.claim(&lead, pushes, &[]))).await;
+    let mut pushed = BTreeMap::new();
+    for ((boot, pushes), claimed) in boots.into_iter().zip(&claims).zip(claimed) {
+        for (step, claimed) in pushes.iter().zip(claimed.unwrap()) {
+            if claimed == Claimed::Done {
+                assert_eq!(pushed.insert(step.task().id, boot), None);
+            }
+        }
+    }
+    // Whoever came too late was told so, and nothing of it was written.
+    for task in &tasks {
+        let now = task_now(store, task.id).await;
+        let boot = now.executor.as_ref().map(|executor| executor.boot.as_str());
+        assert_eq!(boot, pushed.get(&task.id).copied());
+        assert_eq!(now.state() == TaskState::Pushed, boot.is_some());
+    }
+    assert!(!pushed.is_empty());
+}

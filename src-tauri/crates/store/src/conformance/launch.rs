@@ -4,7 +4,7 @@ use campanile_model::instance::{Instance, InstanceState, OmissionReason, Origin}
 use campanile_model::job::Job;
 use campanile_model::task::{IncidentKind, TaskEvent};
 use campanile_model::{InstanceId, Lane, Words};
-use futures::future::join;
+use futures::future::{join, join_all};
 
 use super::fixtures::*;
 use crate::{Assignment, Change, Launched, Store, Taken};
@@ -394,4 +394,77 @@ pub async fn unfinished_instances_come_oldest_first(store: &dyn Store) {
     assert!(unfinished.iter().all(|(_, id, _)| *id != done.id));
     assert_eq!(store.unfinished(&[job.id]).await.unwrap().len(), 1);
     assert_eq!(store.unfinished(&[]).await.unwrap(), []);
+}
+
+pub async fn keys_are_told_apart_by_their_bytes(store: &dyn Store) {
+    let lead = lead(store).await;
+    let job = saved(store, &lead, "job").await;
+    let long = "k".repeat(5000);
+    let keys =
+        ["order-1", "ORDER-1", "order-1 ", " order-1", "order-1\n", "örder-1", "o\u{308}rder-1", "ｏrder-1", &long];
+    let made: Vec<Instance> =
+        keys.iter().map(|key| Instance { key: (*key).to_owned(), ..manual_instance(&job, 60) }).collect();
+    let changes = made.iter().cloned().map(Change::PutInstance).collect();
+    assert_eq!(carry_out(store, &lead, changes).await, Taken::Done);
+    for one in &made {
+        assert_eq!(store.firing(job.id, Origin::Manual, &one.key).await.unwrap(), Some(one.id), "{:?}", one.key);
+        assert_eq!(instance_now(store, one.id).await.key, one.key);
+    }
+    assert_eq!(store.firing(job.id, Origin::Manual, "order-1  ").await.unwrap(), None);
+}
+
+/// Leases do not keep each other out; the rows do.
+pub async fn launches_under_two_leases_at_once_make_a_firing_once(store: &dyn Store) {
+    let one = lead(store).await;
+    let other = store.take_lease("other", "node-2", at(0), at(1_000_000)).await.unwrap().expect("free");
+    let mut jobs = Vec::new();
+    for n in 0..8 {
+        jobs.push(saved(store, &one, &format!("job-{n}")).await);
+    }
+    let launches = |turned: bool| {
+        let mut launches: Vec<_> =
+            jobs.iter().map(|job| launch_of(job, 60, vec![instance(job, 60)], Vec::new())).collect();
+        if turned {
+            launches.reverse();
+        }
+        launches
+    };
+    let (forth, back) = (launches(false), launches(true));
+    let (forth, back) = join(store.launch(&one, &forth), store.launch(&other, &back)).await;
+    let (forth, mut back) = (forth.unwrap(), back.unwrap());
+    back.reverse();
+    for ((job, one), other) in jobs.iter().zip(forth).zip(back) {
+        assert!((one == Launched::Stale) != (other == Launched::Stale), "{one:?} and {other:?}");
+        let ledger = store.ledger_extract(job.id).await.unwrap();
+        assert_eq!((ledger.made.len(), ledger.spans.len()), (1, 1));
+    }
+}
+
+/// A launch goes from the job to the instances that it supersedes, an end from the instance to its job: where a database
+/// lets the two wait for each other, nobody is told.
+pub async fn launches_and_ends_at_once_all_come_to_their_end(store: &dyn Store) {
+    let lead = lead(store).await;
+    let mut waiting = Vec::new();
+    for n in 0..10 {
+        let job = saved(store, &lead, &format!("job-{n}")).await;
+        let made = launched(store, &lead, &job, 60).await;
+        waiting.push((job_now(store, job.id).await, made));
+    }
+    let launches = join_all(waiting.iter().map(async |(job, made)| {
+        let mut launch = launch_of(job, 120, vec![instance(job, 120)], Vec::new());
+        launch.supersedes.push(moves(made.id, InstanceState::Superseded, 120));
+        store.launch(&lead, &[launch]).await.unwrap()[0]
+    }));
+    let ends = join_all(waiting.iter().map(async |(_, made)| {
+        store.end_unassigned(&lead, &moves(made.id, InstanceState::Cancelled, 119)).await.unwrap()
+    }));
+    let (launches, ends) = join(launches, ends).await;
+    for (((job, made), launched), ended) in waiting.iter().zip(launches).zip(ends) {
+        assert_eq!(launched, Launched::Written { made: 1 });
+        let state = if ended { InstanceState::Cancelled } else { InstanceState::Superseded };
+        assert_eq!(instance_now(store, made.id).await.state, state);
+        assert_eq!(job_now(store, job.id).await.fired_through, at(120));
+        let unfinished = store.unfinished(&[job.id]).await.unwrap();
+        assert_eq!(unfinished.len(), 1, "{unfinished:?}");
+    }
 }

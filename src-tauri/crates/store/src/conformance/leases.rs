@@ -1,12 +1,12 @@
 //! Leases, and that every write shows one.
 
 use campanile_model::alarm::Severity;
-use campanile_model::instance::InstanceState;
+use campanile_model::instance::{Instance, InstanceState};
 use campanile_model::task::TaskEvent;
-use futures::future::join_all;
+use futures::future::{join, join_all};
 
 use super::fixtures::*;
-use crate::{Assignment, CarriedOut, Lead, Purge, Store, StoreError};
+use crate::{Assignment, CarriedOut, Launched, Lead, Purge, Store, StoreError};
 
 pub async fn a_free_lease_is_taken_and_seen(store: &dyn Store) {
     assert_eq!(store.lease("engine").await.unwrap(), None);
@@ -162,4 +162,46 @@ pub async fn a_term_that_ran_out_writes_while_nobody_took_it(store: &dyn Store) 
     let lead = store.take_lease("engine", "a", at(0), at(1)).await.unwrap().expect("free");
     let job = saved(store, &lead, "late").await;
     launched(store, &lead, &job, 600).await;
+}
+
+/// Two that both believe they lead: whatever the old one still writes is there before the new one begins, and so the
+/// new one sees it.
+pub async fn what_an_old_leader_writes_is_written_before_the_new_one_leads(store: &dyn Store) {
+    let old = store.take_lease("engine", "a", at(0), at(10)).await.unwrap().expect("free");
+    let mut jobs = Vec::new();
+    for n in 0..12 {
+        jobs.push(saved(store, &old, &format!("job-{n}")).await);
+    }
+    let writes = join_all(jobs.iter().map(async |job| {
+        let launch = launch_of(job, 60, vec![instance(job, 60)], Vec::new());
+        store.launch(&old, &[launch]).await
+    }));
+    let takes_over = async {
+        let new = store.take_lease("engine", "b", at(10), at(1_000_000)).await.unwrap().expect("past its end");
+        let seen = store.jobs(&jobs.iter().map(|job| job.id).collect::<Vec<_>>()).await.unwrap();
+        (new, seen)
+    };
+    let (written, (new, seen)) = join(writes, takes_over).await;
+    let mut written_jobs = Vec::new();
+    for (job, outcome) in jobs.iter().zip(written) {
+        match outcome {
+            Ok(launched) => {
+                assert_eq!(launched, [Launched::Written { made: 1 }]);
+                written_jobs.push(job.id);
+            }
+            Err(StoreError::Fenced(lease)) => assert_eq!(lease, "engine"),
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    let mut seen_fired: Vec<_> = seen.iter().filter(|job| job.fired_through == at(60)).map(|job| job.id).collect();
+    seen_fired.sort();
+    assert_eq!(seen_fired, written_jobs);
+    for job in &seen {
+        let through = job.fired_through.max(at(60)).plus_seconds(60);
+        let made = Instance { key: through.millis().to_string(), planned: through, ..instance(job, 120) };
+        let launch = crate::Launch { fired_through: through, ..launch_of(job, 120, vec![made], Vec::new()) };
+        assert_eq!(store.launch(&new, &[launch]).await.unwrap(), [Launched::Written { made: 1 }]);
+    }
+    let late = launch_of(&jobs[0], 60, vec![instance(&jobs[0], 60)], Vec::new());
+    assert!(matches!(store.launch(&old, &[late]).await, Err(StoreError::Fenced(_))));
 }

@@ -1,11 +1,11 @@
 //! Requests: asked once, answered once, carried out wholly or not at all.
 
 use campanile_model::alarm::Severity;
-use campanile_model::instance::InstanceState;
+use campanile_model::instance::{Instance, InstanceState};
 use campanile_model::job::Job;
 use campanile_model::request::{Answer, Ask, Done, Request};
 use campanile_model::task::{TaskEvent, TaskState};
-use futures::future::join;
+use futures::future::{join, join_all};
 use serde_json::json;
 
 use super::fixtures::*;
@@ -181,7 +181,7 @@ pub async fn an_instance_that_a_person_asked_for_is_made_once(store: &dyn Store)
     let lead = lead(store).await;
     let job = saved(store, &lead, "job").await;
     let first = manual_instance(&job, 60);
-    let again = campanile_model::instance::Instance { key: first.key.clone(), ..manual_instance(&job, 70) };
+    let again = Instance { key: first.key.clone(), ..manual_instance(&job, 70) };
     for instance in [&first, &again] {
         assert_eq!(carry_out(store, &lead, vec![Change::PutInstance(instance.clone())]).await, Taken::Done);
     }
@@ -264,4 +264,27 @@ pub async fn a_setting_is_written_over(store: &dyn Store) {
     let mut all = store.settings().await.unwrap();
     all.sort_by(|one, other| one.0.cmp(&other.0));
     assert_eq!(all, [("hold".to_owned(), json!(null)), ("retention".to_owned(), json!({"days": 7}))]);
+}
+
+pub async fn of_requests_at_once_for_the_same_firing_one_makes_it(store: &dyn Store) {
+    let lead = lead(store).await;
+    let job = saved(store, &lead, "job").await;
+    let made: Vec<Instance> =
+        (0..8).map(|_| Instance { key: "order-1".to_owned(), ..manual_instance(&job, 60) }).collect();
+    let puts = made.iter().map(|one| carry_out(store, &lead, vec![Change::PutInstance(one.clone())]));
+    assert!(join_all(puts).await.into_iter().all(|taken| taken == Taken::Done));
+    let there = store.instances(&made.iter().map(|one| one.id).collect::<Vec<_>>()).await.unwrap();
+    assert_eq!(there.len(), 1);
+    assert_eq!(store.firing(job.id, made[0].origin, "order-1").await.unwrap(), Some(there[0].id));
+}
+
+pub async fn of_jobs_of_one_name_at_once_one_is_written(store: &dyn Store) {
+    let lead = lead(store).await;
+    let jobs: Vec<Job> = (0..6).map(|_| job("report")).collect();
+    let puts = jobs.iter().map(|job| carry_out(store, &lead, vec![new_job(job)]));
+    let taken = join_all(puts).await;
+    assert_eq!(taken.iter().filter(|taken| **taken == Taken::Done).count(), 1);
+    let there = store.jobs(&jobs.iter().map(|job| job.id).collect::<Vec<_>>()).await.unwrap();
+    assert_eq!(there.len(), 1);
+    assert_eq!(store.job_named("report").await.unwrap().map(|job| job.id), Some(there[0].id));
 }

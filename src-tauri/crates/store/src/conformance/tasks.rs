@@ -406,3 +406,38 @@ pub async fn several_hundred_steps_are_one_batch(store: &dyn Store) {
     assert_eq!(store.new_incidents(1000).await.unwrap().len(), 500);
     assert_eq!(store.take(&lead, &ends).await.unwrap(), [Taken::Lost; 500]);
 }
+
+/// The batches name the tasks in different orders.
+pub async fn of_many_batches_at_once_each_step_is_taken_once(store: &dyn Store) {
+    let lead = lead(store).await;
+    let mut tasks = Vec::new();
+    for n in 0..10 {
+        let job = saved(store, &lead, &format!("job-{n}")).await;
+        let made = launched(store, &lead, &job, 60).await;
+        tasks.push(assigned(store, &lead, &made).await);
+    }
+    let batches: Vec<Vec<Step>> = (0..6)
+        .map(|n| {
+            let mut steps: Vec<Step> = tasks
+                .iter()
+                .map(|task| {
+                    let mut step = step(task.clone(), &[TaskEvent::Cancel], 61);
+                    step.moves_instance(moves(task.instance, InstanceState::Cancelled, 61));
+                    step
+                })
+                .collect();
+            let by = 3 * n % steps.len();
+            steps.rotate_left(by);
+            if n % 2 == 1 {
+                steps.reverse();
+            }
+            steps
+        })
+        .collect();
+    let taken = join_all(batches.iter().map(|steps| store.take(&lead, steps))).await;
+    let done = taken.into_iter().flat_map(Result::unwrap).filter(|taken| *taken == Taken::Done).count();
+    assert_eq!(done, tasks.len());
+    for task in &tasks {
+        assert_eq!(instance_now(store, task.instance).await.state, InstanceState::Cancelled);
+    }
+}
