@@ -11,7 +11,7 @@ export WORKSPACE := --workspace --features campanile-desktop/custom-protocol
 ui_sources := $(shell find ui -type d \( -name node_modules -o -name dist \) -prune -o -type f -print)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test soak verify fix gen bench screenshots ui icons package deny ui-packages e2e-packages
+.PHONY: help run test test-mysql soak verify fix gen bench screenshots ui icons package deny ui-packages e2e-packages
 
 help: ## list these verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -24,6 +24,9 @@ run: ## install what is missing, build, and open the desktop app
 
 test: ## everything that must pass before a change goes in, with the time of each step
 	@.ci/test
+
+test-mysql: ## the suites of the store on a server of yours: make test-mysql URL=mysql://user:password@host:port/
+	@.ci/test-mysql "$(URL)"
 
 soak: ## the long forms of the tests on a release build, and the start-up figures
 	@.ci/soak

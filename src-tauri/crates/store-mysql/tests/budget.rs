@@ -1,0 +1,165 @@
+//! The number of statements does not grow with the batch: at full load at most a tenth of one per firing and per report.
+//! Nor do the rows that are read grow with what has been.
+
+mod servers;
+
+use campanile_model::instance::InstanceState;
+use campanile_model::task::{Step, TaskEvent, TaskState};
+use campanile_store::conformance::fixtures::*;
+use campanile_store::{
+    AlarmStore, Archive, Assignment, Bound, Claimed, InstanceFilter, InstanceStore, JobFilter, JobStore, RequestStore,
+    Scope, TaskStore, UnplannedStore, Wanted, WantedNeed,
+};
+use campanile_store_mysql::MysqlStore;
+use servers::Server;
+use sqlx::{MySqlConnection, Row as _};
+
+const FIRINGS: usize = 400;
+
+#[tokio::test]
+async fn a_batch_costs_a_few_statements_whatever_its_size() {
+    let Some(server) = Server::shared() else { return };
+    let database = server.database().await;
+    let store = database.open().await;
+    let lead = lead(&store).await;
+    let jobs: Vec<_> = (0..FIRINGS).map(|n| job(&format!("job-{n}"))).collect();
+    save(&store, &lead, &jobs.iter().collect::<Vec<_>>()).await;
+
+    let begun = store.statements();
+    let due = store.due_jobs(at(60), FIRINGS).await.unwrap();
+    let launches: Vec<_> = due.iter().map(|job| launch_of(job, 60, vec![instance(job, 60)], Vec::new())).collect();
+    store.launch(&lead, &launches).await.unwrap();
+    let launched = store.statements();
+
+    let assignments: Vec<_> = store
+        .unassigned(FIRINGS)
+        .await
+        .unwrap()
+        .iter()
+        .map(|instance| Assignment { instance: instance.id, at: at(60), tasks: vec![task(instance)] })
+        .collect();
+    assert_eq!(assignments.len(), FIRINGS);
+    store.assign(&lead, &assignments).await.unwrap();
+    let assigned = store.statements();
+    println!("statements: {} for launching, {} for assigning {FIRINGS} firings", launched - begun, assigned - launched);
+    within_budget(assigned - begun);
+
+    // Every report of a task's life, in batches as they come at full load.
+    let mut tasks = store.due_tasks(at(60), FIRINGS).await.unwrap();
+    let reports = [TaskEvent::Due, TaskEvent::Push, TaskEvent::Start, TaskEvent::Succeed];
+    for (n, event) in reports.into_iter().enumerate() {
+        let before = store.statements();
+        let steps: Vec<Step> = tasks
+            .into_iter()
+            .map(|task| {
+                let mut step = step(task, &[event], 61);
+                let instance = step.task().instance;
+                match event {
+                    TaskEvent::Start => step.moves_instance(moves(instance, InstanceState::Running, 61)),
+                    TaskEvent::Succeed => step.moves_instance(moves(instance, InstanceState::Succeeded, 62)),
+                    _ => {}
+                }
+                step
+            })
+            .collect();
+        match event {
+            // With every kind of bound there is.
+            TaskEvent::Push => {
+                let scopes = [
+                    Scope::Executor(executor("boot-1")),
+                    Scope::Job(jobs[0].id),
+                    Scope::Tenant("acme".to_owned()),
+                    Scope::Group("local".to_owned()),
+                    Scope::Everything,
+                ];
+                let bounds = scopes.map(|scope| Bound { scope, most: 1000 });
+                let claimed = store.claim(&lead, &steps, &bounds).await.unwrap();
+                assert!(claimed.iter().all(|claimed| *claimed == Claimed::Done));
+            }
+            _ => {
+                store.take(&lead, &steps).await.unwrap();
+            }
+        }
+        tasks = match n {
+            0 => {
+                let needs = store.ready_needs().await.unwrap();
+                let needs = needs.into_iter().map(WantedNeed::all_of).collect();
+                store.ready_tasks(&Wanted { needs, limit: FIRINGS }).await.unwrap()
+            }
+            _ => store.tasks(&steps.iter().map(|step| step.task().id).collect::<Vec<_>>()).await.unwrap(),
+        };
+        let spent = store.statements() - before;
+        println!("statements: {spent} for {FIRINGS} reports of {event:?}");
+        within_budget(spent);
+    }
+    assert!(tasks.iter().all(|task| task.state() == TaskState::Succeeded));
+
+    // A page costs the same whatever is on it.
+    let before = store.statements();
+    store.job_page(&JobFilter::default(), None, 100).await.unwrap();
+    store.instance_page(&InstanceFilter::default(), None, 100).await.unwrap();
+    assert!(store.statements() - before <= 6);
+    if server.is_ours() {
+        what_has_been_is_not_read_again(&store, &mut database.connect().await).await;
+    }
+    store.close().await;
+}
+
+/// Rows that the server has read so far, for anybody.
+async fn rows_read(looker: &mut MySqlConnection) -> u64 {
+    let rows = sqlx::query("SHOW GLOBAL STATUS LIKE 'Handler_read%'").fetch_all(looker).await.unwrap();
+    rows.iter().map(|row| row.get::<String, _>(1).parse::<u64>().unwrap()).sum()
+}
+
+/// Four hundred instances have ended, with their tasks; the engine looks for what there is to do.
+async fn what_has_been_is_not_read_again(store: &MysqlStore, looker: &mut MySqlConnection) {
+    let now = at(61);
+    rows_read(looker).await;
+    let (first, second) = (rows_read(looker).await, rows_read(looker).await);
+    let looking_itself = second - first;
+    macro_rules! reads_little {
+        ($($search:expr;)*) => {$(
+            // The first time the server reads what it knows of the table, too.
+            $search.await.unwrap();
+            let before = rows_read(looker).await;
+            $search.await.unwrap();
+            let read = rows_read(looker).await - before - looking_itself;
+            assert!(read <= 40, "{} reads {read} rows", stringify!($search));
+        )*};
+    }
+    reads_little! {
+        store.due_jobs(now, 100);
+        store.earliest_due();
+        store.idle_fixed_delay_jobs(100);
+        store.unassigned(100);
+        store.replacing(100);
+        store.ended_together(100);
+        store.due_tasks(now, 100);
+        store.earliest_due_task();
+        store.ready_needs();
+        store.ready_counts();
+        store.promotable(now, 100);
+        store.expired(now, 100);
+        store.past_deadline(now, 100);
+        store.earliest_deadline();
+        store.stopping_tasks(100);
+        store.holders();
+        store.held_by(&executor("boot-1"), 100);
+        store.held(&[Scope::Everything, Scope::Tenant("acme".to_owned())]);
+        store.lane_depths(now);
+        store.open_requests(100);
+        store.open_alarms();
+        store.open_questions(100);
+        store.open_backfills(100);
+        store.endings(100);
+        store.new_incidents(100);
+        // A page reads what is on it.
+        store.instance_page(&InstanceFilter::default(), None, 1);
+        store.task_page(&[TaskState::Succeeded], None, 1);
+    }
+}
+
+fn within_budget(statements: u64) {
+    let allowed = FIRINGS as u64 / 10;
+    assert!(statements <= allowed, "{statements} statements, {allowed} are allowed");
+}
