@@ -58,7 +58,7 @@ export const weekQuery = (monday: string | null, text: string) =>
       return week;
     },
     // With a job each second something ends all the time; the picture of a week need not follow each of them.
-    meta: { topics: ["jobs", "instances"], paceMs: 1_000 },
+    meta: { topics: ["jobs", "instances", "settings"], paceMs: 1_000 },
     placeholderData: keepPreviousData,
     // Midnight comes without an event.
     refetchInterval: 60_000,
@@ -69,7 +69,7 @@ export const monthQuery = (first: string, days: number, text: string) =>
   queryOptions({
     queryKey: ["calendar", first, text, days],
     queryFn: async () => joined(await call("calendar", { date: first, days, text: text === "" ? null : text })),
-    meta: { topics: ["jobs", "instances"], paceMs: 1_000 },
+    meta: { topics: ["jobs", "instances", "settings"], paceMs: 1_000 },
     placeholderData: keepPreviousData,
     refetchInterval: 60_000,
   });

@@ -2,10 +2,10 @@
 import { useLayoutEffect, useRef } from "react";
 import type { CalendarEntry, CalendarView } from "@/api/calendar";
 import { InstanceStateBadge } from "@/components";
+import { clock } from "@/lib/civil";
 import { cx } from "@/lib/cx";
 import { useSaid, useWords } from "@/lib/words";
 import { useEntryTitle } from "./Chip";
-import { clock } from "./civil";
 import { DayMarks } from "./DayMarks";
 import { Mark } from "./EntryPopover";
 import { keyOf } from "./moving";

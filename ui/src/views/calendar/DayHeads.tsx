@@ -3,9 +3,9 @@
 import { ClockAlert, Repeat } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { CalendarView } from "@/api/calendar";
+import { clock, parts } from "@/lib/civil";
 import { cx } from "@/lib/cx";
 import { figure, useSaid, useWords } from "@/lib/words";
-import { clock, parts } from "./civil";
 import { DayMarks } from "./DayMarks";
 import { stripes } from "./layout";
 import { GUTTER, type Opened } from "./WeekGrid";

@@ -3,10 +3,10 @@
 import { Copy } from "lucide-react";
 import { type RefObject, useEffect } from "react";
 import type { CalendarView } from "@/api/calendar";
+import { clock, localOf } from "@/lib/civil";
 import { cx } from "@/lib/cx";
 import { useWords } from "@/lib/words";
 import { CHIP_PX } from "./Chip";
-import { clock, localOf } from "./civil";
 import { DAY_MINUTES, toY } from "./layout";
 import { keyOf, type Move, type Moving, useMove } from "./moving";
 import { calendarWords } from "./words";

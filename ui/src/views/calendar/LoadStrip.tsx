@@ -1,6 +1,7 @@
 // How much fires when: one bar for each quarter of an hour, along the edge of the day.
+
+import { clock } from "@/lib/civil";
 import { useWords } from "@/lib/words";
-import { clock } from "./civil";
 import { calendarWords } from "./words";
 
 interface LoadStripProps {

@@ -1,5 +1,5 @@
 // The present, across the days: full where today is, faint beside it.
-import { clock } from "./civil";
+import { clock } from "@/lib/civil";
 import { toY } from "./layout";
 
 interface NowLineProps {

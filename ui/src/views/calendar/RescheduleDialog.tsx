@@ -6,11 +6,11 @@ import { useEffect, useId, useState } from "react";
 import { rescheduleQuery, useSaveMove, useTakeBackMove } from "@/api/calendar";
 import type { Moment, RescheduleChoice, RescheduleView, Scope } from "@/api/types";
 import { RefusalNotice } from "@/components";
+import { parts, weekdayOf } from "@/lib/civil";
 import { cx } from "@/lib/cx";
 import { useHotkey } from "@/lib/hotkeys";
 import { useSaid, useWords } from "@/lib/words";
 import { Button, Dialog, Notice, Skeleton, toast } from "@/primitives";
-import { parts, weekdayOf } from "./civil";
 import { calendarWords } from "./words";
 
 const SCOPES: readonly Scope[] = ["thisRun", "following", "all"];

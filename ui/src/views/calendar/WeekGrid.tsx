@@ -5,11 +5,11 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { CalendarBand, CalendarEntry, CalendarView } from "@/api/calendar";
 import type { CalendarDay } from "@/api/types";
+import { clock } from "@/lib/civil";
 import { cx } from "@/lib/cx";
 import { useHotkey } from "@/lib/hotkeys";
 import { useSaid, useWords } from "@/lib/words";
 import { CHIP_PX, Chip, FoldChip } from "./Chip";
-import { clock } from "./civil";
 import { DayHeads } from "./DayHeads";
 import { DayGround } from "./DayMarks";
 import { Ghosts, Refused } from "./Ghosts";

@@ -1,5 +1,5 @@
 // Which days a month shows, and what of a day's firings has room in its square.
-import { addDays, mondayOf, parts } from "./civil";
+import { addDays, mondayOf, parts } from "@/lib/civil";
 
 /** The Monday on or before the first, and whole weeks up to the last: 28 to 42 days. */
 export function monthDays(date: string): { first: string; days: number } {

@@ -1,7 +1,7 @@
 import { createRoute } from "@tanstack/react-router";
 import { rootRoute } from "@/app/root";
+import { isDate } from "@/lib/civil";
 import { CalendarView } from "./CalendarView";
-import { isDate } from "./civil";
 
 export type Mode = "week" | "day" | "month" | "agenda";
 

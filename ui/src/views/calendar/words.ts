@@ -1,24 +1,6 @@
+import { parts } from "@/lib/civil";
+import { DAYS, LONG_DAYS, LONG_MONTHS, MONTHS, ZH_DAYS } from "@/lib/dateNames";
 import { figure, plural, words } from "@/lib/words";
-import { parts } from "./civil";
-
-const DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-const LONG_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-const LONG_MONTHS = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-];
-const ZH_DAYS = ["一", "二", "三", "四", "五", "六", "日"];
 
 const month = (date: string) => MONTHS[parts(date).month - 1] ?? "";
 const lengthEn = (minutes: number) => {

@@ -3,9 +3,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { calendarsQuery } from "@/api/calendars";
+import { optionsOf } from "@/components/schedule";
 import { useSaid, useWords } from "@/lib/words";
 import { Select } from "@/primitives";
-import { optionsOf, type PartProps } from "./fields";
+import type { PartProps } from "./draft";
 import { timeWords } from "./timeWords";
 
 export function Calendars({ draft, set, error }: PartProps) {

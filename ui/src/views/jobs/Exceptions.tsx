@@ -2,10 +2,10 @@
 // stand here until they are taken back.
 import { CalendarX2, MoveRight, Plus, X } from "lucide-react";
 import type { PreviewRow } from "@/api/types";
+import { WallField } from "@/components/schedule";
 import { useWords } from "@/lib/words";
 import { Button, IconButton } from "@/primitives";
-import type { Draft, ExceptionDraft } from "./draft";
-import { type PartProps, WallField } from "./fields";
+import type { Draft, ExceptionDraft, PartProps } from "./draft";
 import { timeWords } from "./timeWords";
 
 /** The same with one run left out, moved to where it was, or added; of two about one run the later counts. */

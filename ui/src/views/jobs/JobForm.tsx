@@ -3,19 +3,21 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useBlocker, useNavigate } from "@tanstack/react-router";
 import { CircleAlert, RotateCw } from "lucide-react";
-import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useMemo, useRef, useState } from "react";
 import { call, getZone, Refusal } from "@/api/door";
 import { jobQuery, useSaveJob } from "@/api/jobs";
 import { bootstrapQuery } from "@/api/node";
 import type { Bootstrap, Fault } from "@/api/types";
 import { wallAt } from "@/api/walltime";
 import { Answer, ParameterForm, RefusalNotice, stateWords, View } from "@/components";
+import { DraftError, scheduleWords } from "@/components/schedule";
 import { now } from "@/lib/clock";
 import { useHotkey } from "@/lib/hotkeys";
 import { withParameter } from "@/lib/schemaForm";
+import { useSettled } from "@/lib/settled";
 import { useLang, useSaid, useWords } from "@/lib/words";
 import { Button, Dialog, Notice, NumberField, Select, Skeleton, SkeletonRows, TextField, toast } from "@/primitives";
-import { type Draft, DraftError, emptyDraft, fromSpec, type SetDraft, toSpec } from "./draft";
+import { type Draft, emptyDraft, fromSpec, type SetDraft, toSpec } from "./draft";
 import { EXECUTION_HOMES, ExecutionFields } from "./ExecutionFields";
 import { executionWords } from "./executionWords";
 import { RunMenu } from "./RunMenu";
@@ -107,6 +109,7 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
   const [{ first, version }] = useState(begun);
   const w = useWords(jobWords).form;
   const t = useWords(timeWords);
+  const sched = useWords(scheduleWords);
   const lanes = useWords(stateWords).lane;
   const said = useSaid();
   const lang = useLang();
@@ -161,7 +164,7 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
   const seen = (field: string) => tried || [...touched].some((each) => field === each || field.startsWith(`${each}.`));
   const error = (field: string): string | null => {
     if (!seen(field)) return null;
-    if (check.data?.wall === field) return field === "schedule.repeatDays" ? t.repeat.notDays : w.notWall;
+    if (check.data?.wall === field) return field === "schedule.repeatDays" ? sched.repeat.notDays : sched.notWall;
     const fault = faults.find((each) => each.field === field || each.field?.startsWith(`${field}.`));
     return fault ? said(fault.message) : null;
   };
@@ -556,14 +559,4 @@ function touches(part: string): string {
   if (part.startsWith("retr")) return "retry";
   if (part === "graceSeconds" || part === "catchUpMost") return "misfire";
   return part;
-}
-
-/** A value once it has stayed the same for a while. */
-function useSettled<T>(value: T, ms: number): T {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = window.setTimeout(() => setSettled(value), ms);
-    return () => window.clearTimeout(timer);
-  }, [value, ms]);
-  return settled;
 }

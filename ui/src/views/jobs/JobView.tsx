@@ -13,6 +13,7 @@ import { Box } from "./Box";
 import { outcomesOf } from "./outcomes";
 import { RunsPreview } from "./RunsPreview";
 import { jobRoute } from "./route";
+import { timeWords } from "./timeWords";
 import { useJobActions } from "./useJobActions";
 import { Versions } from "./Versions";
 import { jobWords } from "./words";
@@ -128,6 +129,7 @@ function Overview({ detail }: { detail: JobDetail }) {
   const w = useWords(jobWords);
   const d = w.detail;
   const f = w.form;
+  const t = useWords(timeWords);
   const s = useWords(stateWords);
   const said = useSaid();
   const { row, spec, preview, omissions } = detail;
@@ -191,8 +193,8 @@ function Overview({ detail }: { detail: JobDetail }) {
             <Facts
               rows={[
                 [f.priority, s.lane[spec.priority]],
-                [f.overlapRuns, f.overlapRunsKinds[spec.overlap]],
-                [f.misfire, f.misfires[spec.misfire.policy]],
+                [t.overlap.label, t.overlap.kinds[spec.overlap]],
+                [t.misfire.label, t.misfire.kinds[spec.misfire.policy]],
                 [f.timeout, timeout ? `${d.seconds(timeout)}, ${f.overruns[spec.overrun]}` : d.none],
                 [
                   f.retries,
@@ -200,7 +202,7 @@ function Overview({ detail }: { detail: JobDetail }) {
                     ? d.none
                     : `${figure(retry.retries)} (${retry.baseSeconds} s × ${retry.multiplier}ⁿ ≤ ${retry.maxSeconds} s)`,
                 ],
-                [f.spread, spread ? d.seconds(spread) : d.none],
+                [t.spread, spread ? d.seconds(spread) : d.none],
                 [f.tenant, spec.tenant ?? d.none],
                 [f.owner, spec.owner ?? d.none],
                 [

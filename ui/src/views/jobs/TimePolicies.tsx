@@ -1,10 +1,11 @@
 // What becomes of a planned time when it cannot be kept as it stands: days off, single runs changed by hand, the span in
 // which this version holds, missed times, runs that overlap, and the window over which runs are spread.
+import { optionsOf, WallField } from "@/components/schedule";
 import { useWords } from "@/lib/words";
 import { NumberField, Segmented, Select } from "@/primitives";
 import { Calendars } from "./Calendars";
+import type { PartProps } from "./draft";
 import { Exceptions } from "./Exceptions";
-import { optionsOf, type PartProps, WallField } from "./fields";
 import { timeWords } from "./timeWords";
 
 export function TimePolicies(props: PartProps) {

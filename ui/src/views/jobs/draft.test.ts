@@ -1,6 +1,7 @@
 import { QueryClient } from "@tanstack/react-query";
 import { expect, test, vi } from "vitest";
-import { DraftError, emptyDraft, fromSpec, readDays, readWall, toSpec, withDay } from "./draft";
+import { DraftError } from "@/components/schedule/schedule";
+import { emptyDraft, fromSpec, toSpec } from "./draft";
 import { withException } from "./Exceptions";
 
 // A node in a zone eight hours ahead that has no clock changes.
@@ -128,28 +129,6 @@ test("a time that cannot be read is named by its field", async () => {
   const error = await toSpec(client, bad).catch((cause: unknown) => cause);
   expect(error).toBeInstanceOf(DraftError);
   expect((error as DraftError).field).toBe("schedule.at");
-});
-
-test.each([
-  ["2026-12-01 03:00", "2026-12-01T03:00"],
-  [" 2026-12-1T3:05:09 ", "2026-12-01T03:05:09"],
-  ["2026-02-30 03:00", null],
-  ["2026-12-01 24:30", null],
-  ["tomorrow", null],
-])("'%s' is read as %s", (text, read) => {
-  expect(readWall(text)).toBe(read);
-});
-
-test("days are read as numbers, from the end of the month too", () => {
-  expect(readDays("3, 5，-1  23")).toEqual([3, 5, -1, 23]);
-  expect(readDays("")).toEqual([]);
-  expect(readDays("3, last")).toBeNull();
-});
-
-test("a day is turned on in its place in the month, and off again", () => {
-  expect(withDay([3, 23, -1], 5)).toEqual([3, 5, 23, -1]);
-  expect(withDay([3, -1], -2)).toEqual([3, -2, -1]);
-  expect(withDay([3, 5], 3)).toEqual([5]);
 });
 
 test("days that cannot be read are named by their field", async () => {

@@ -1,12 +1,15 @@
-// A job while it is being written: each kind of schedule keeps what was typed for it, so that switching there and back
-// loses nothing, and times stand as the wall clock reads. `toSpec` makes of it what the node understands.
+// A job while it is being written: its schedule as it is typed, and beside it whatever else the form shows. `toSpec` makes
+// of it what the node understands.
 import type { QueryClient } from "@tanstack/react-query";
-import type { AfterNeed, AfterOutcome, Exception, Lane, Schedule } from "@/api/types";
-import { instantOf, wallAt } from "@/api/walltime";
-
-export type Kind = "repeat" | "cron" | "interval" | "once" | "after" | "manual";
-export type Level = "hour" | "day" | "week" | "month" | "year" | "workday";
-export type Unit = "s" | "min" | "h" | "d";
+import type { Exception, Lane, Schedule } from "@/api/types";
+import {
+  emptySchedule,
+  instantIn,
+  type ScheduleDraft,
+  scheduleFrom,
+  scheduleOf,
+  wallText,
+} from "@/components/schedule/schedule";
 
 /** One occurrence changed by hand; times that are typed stand as the wall clock reads. */
 export type ExceptionDraft =
@@ -16,30 +19,9 @@ export type ExceptionDraft =
 
 export type OnNonWorkday = "run" | "skip" | "nextWorkday" | "previousWorkday";
 
-const UNIT_SECONDS: Record<Unit, number> = { s: 1, min: 60, h: 3_600, d: 86_400 };
-
-export interface Draft {
+export interface Draft extends ScheduleDraft {
   name: string;
   description: string;
-  kind: Kind;
-  zone: string;
-  cron: { expression: string; dialect: "auto" | "unix" | "seconds" | "quartz" };
-  dstGap: "shift" | "nextValid" | "skip";
-  dstOverlap: "first" | "second" | "both";
-  repeat: {
-    /** `2026-11-21T09:30` on the wall clock of `zone`. */
-    start: string;
-    level: Level;
-    interval: number | null;
-    weekdays: number[];
-    monthDays: string;
-    ends: "never" | "on" | "count";
-    endsOn: string;
-    count: number | null;
-  };
-  interval: { kind: "fixedRate" | "fixedDelay"; every: number | null; unit: Unit; starts: "now" | "at"; start: string };
-  once: { at: string };
-  after: { jobs: string[]; on: AfterOutcome; need: AfterNeed };
   calendar: string | null;
   onNonWorkday: OnNonWorkday;
   exceptions: ExceptionDraft[];
@@ -79,28 +61,19 @@ export type SetDraft = (
   where?: readonly string[],
 ) => void;
 
+export interface PartProps {
+  draft: Draft;
+  set: SetDraft;
+  /** What is wrong at a path into the document. */
+  error: (field: string) => string | null;
+  zones: readonly string[];
+}
+
 export function emptyDraft(zone: string, soon: string): Draft {
   return {
     name: "",
     description: "",
-    kind: "cron",
-    zone,
-    cron: { expression: "0 2 * * *", dialect: "auto" },
-    dstGap: "shift",
-    dstOverlap: "first",
-    repeat: {
-      start: soon,
-      level: "day",
-      interval: 1,
-      weekdays: [],
-      monthDays: "",
-      ends: "never",
-      endsOn: soon,
-      count: 10,
-    },
-    interval: { kind: "fixedRate", every: 15, unit: "min", starts: "now", start: soon },
-    once: { at: soon },
-    after: { jobs: [], on: "success", need: "all" },
+    ...emptySchedule(zone, soon),
     calendar: null,
     onNonWorkday: "run",
     exceptions: [],
@@ -165,59 +138,8 @@ export async function fromSpec(client: QueryClient, spec: Spec, zone: string, so
     tags: Array.isArray(tags) ? tags.join(", ") : "",
     rest,
   });
-  const s = schedule as Schedule;
-  const wall = async (ms: number, at: string) => (await wallAt(client, ms, at)).slice(0, ms % 60_000 === 0 ? 16 : 19);
-  switch (s.kind) {
-    case "cron":
-      draft.kind = "cron";
-      draft.zone = s.timeZone;
-      draft.cron = { expression: s.expression, dialect: s.dialect ?? "auto" };
-      draft.dstGap = s.dstGap;
-      draft.dstOverlap = s.dstOverlap;
-      break;
-    case "repeat": {
-      draft.kind = "repeat";
-      draft.zone = s.timeZone;
-      draft.dstGap = s.dstGap;
-      draft.dstOverlap = s.dstOverlap;
-      const days = s.repeatDays ?? [];
-      draft.repeat = {
-        start: await wall(s.startTime, s.timeZone),
-        level: s.repeatLevel,
-        interval: s.repeatInterval,
-        weekdays: s.repeatLevel === "week" ? days : [],
-        monthDays: s.repeatLevel === "month" ? days.join(", ") : "",
-        ends: s.endTime !== undefined ? "on" : s.count !== undefined ? "count" : "never",
-        endsOn: s.endTime !== undefined ? await wall(s.endTime, s.timeZone) : draft.repeat.endsOn,
-        count: s.count ?? draft.repeat.count,
-      };
-      break;
-    }
-    case "fixedRate":
-    case "fixedDelay": {
-      draft.kind = "interval";
-      const unit = (["d", "h", "min", "s"] as const).find((each) => s.everySeconds % UNIT_SECONDS[each] === 0) ?? "s";
-      draft.interval = {
-        kind: s.kind,
-        every: s.everySeconds / UNIT_SECONDS[unit],
-        unit,
-        starts: s.startTime === undefined ? "now" : "at",
-        start: s.startTime === undefined ? soon : await wall(s.startTime, zone),
-      };
-      break;
-    }
-    case "once":
-      draft.kind = "once";
-      draft.once = { at: await wall(s.at, zone) };
-      break;
-    case "after":
-      draft.kind = "after";
-      draft.after = { jobs: s.jobs, on: s.on, need: s.need };
-      break;
-    case "manual":
-      draft.kind = "manual";
-  }
-  const held = async (at: unknown) => (typeof at === "number" ? await wall(at, draft.zone) : "");
+  Object.assign(draft, await scheduleFrom(client, schedule as Schedule, zone, soon));
+  const held = async (at: unknown) => (typeof at === "number" ? await wallText(client, at, draft.zone) : "");
   draft.effectiveFrom = await held(effectiveFrom);
   draft.effectiveUntil = await held(effectiveUntil);
   for (const each of (exceptions as Exception[] | undefined) ?? []) {
@@ -232,16 +154,6 @@ export async function fromSpec(client: QueryClient, spec: Spec, zone: string, so
   return draft;
 }
 
-/** Something the window itself sees is wrong, before the node is asked. */
-export class DraftError extends Error {
-  readonly field: string;
-
-  constructor(field: string) {
-    super(field);
-    this.field = field;
-  }
-}
-
 export async function toSpec(client: QueryClient, draft: Draft): Promise<Spec> {
   const { rest } = draft;
   const spec: Spec = { ...rest, apiVersion: "campanile/v1", name: draft.name.trim() };
@@ -252,9 +164,9 @@ export async function toSpec(client: QueryClient, draft: Draft): Promise<Spec> {
   const exceptions = await exceptionsOf(client, draft);
   if (exceptions.length > 0) spec.exceptions = exceptions;
   if (draft.effectiveFrom.trim() !== "")
-    spec.effectiveFrom = await instantIn(client, draft, "effectiveFrom", draft.effectiveFrom);
+    spec.effectiveFrom = await instantIn(client, draft.zone, "effectiveFrom", draft.effectiveFrom);
   if (draft.effectiveUntil.trim() !== "")
-    spec.effectiveUntil = await instantIn(client, draft, "effectiveUntil", draft.effectiveUntil);
+    spec.effectiveUntil = await instantIn(client, draft.zone, "effectiveUntil", draft.effectiveUntil);
   spec.misfire = {
     policy: draft.misfire,
     graceSeconds: draft.graceSeconds ?? 60,
@@ -285,89 +197,13 @@ export async function toSpec(client: QueryClient, draft: Draft): Promise<Spec> {
   return spec;
 }
 
-async function instantIn(client: QueryClient, draft: Draft, field: string, local: string): Promise<number> {
-  const time = readWall(local);
-  if (time === null) throw new DraftError(field);
-  return instantOf(client, time, draft.zone);
-}
-
 async function exceptionsOf(client: QueryClient, draft: Draft): Promise<Exception[]> {
   const out: Exception[] = [];
   for (const [i, each] of draft.exceptions.entries()) {
-    const at = async (local: string) => instantIn(client, draft, `exceptions.${i}.at`, local);
+    const at = async (local: string) => instantIn(client, draft.zone, `exceptions.${i}.at`, local);
     if (each.change === "skip") out.push({ change: "skip", planned: each.planned });
     else if (each.change === "moveTo") out.push({ change: "moveTo", planned: each.planned, at: await at(each.at) });
     else out.push({ change: "added", at: await at(each.at) });
   }
   return out;
-}
-
-async function scheduleOf(client: QueryClient, draft: Draft): Promise<Record<string, unknown>> {
-  const clocks = { timeZone: draft.zone, dstGap: draft.dstGap, dstOverlap: draft.dstOverlap };
-  const instant = (field: string, local: string) => instantIn(client, draft, field, local);
-  switch (draft.kind) {
-    case "cron": {
-      const { expression, dialect } = draft.cron;
-      return { kind: "cron", expression: expression.trim(), ...(dialect === "auto" ? {} : { dialect }), ...clocks };
-    }
-    case "repeat": {
-      const { level, interval, weekdays, monthDays, ends, endsOn, count, start } = draft.repeat;
-      const days =
-        level === "week" ? [...weekdays].sort((a, b) => a - b) : level === "month" ? readDays(monthDays) : [];
-      if (days === null) throw new DraftError("schedule.repeatDays");
-      return {
-        kind: "repeat",
-        startTime: await instant("schedule.startTime", start),
-        repeatLevel: level,
-        repeatInterval: interval ?? 0,
-        ...(days.length > 0 ? { repeatDays: days } : {}),
-        ...(ends === "on" ? { endTime: await instant("schedule.endTime", endsOn) } : {}),
-        ...(ends === "count" ? { count: count ?? 0 } : {}),
-        ...clocks,
-      };
-    }
-    case "interval": {
-      const { kind, every, unit, starts, start } = draft.interval;
-      return {
-        kind,
-        everySeconds: Math.round((every ?? 0) * UNIT_SECONDS[unit]),
-        ...(starts === "at" ? { startTime: await instant("schedule.startTime", start) } : {}),
-      };
-    }
-    case "once":
-      return { kind: "once", at: await instant("schedule.at", draft.once.at) };
-    case "after":
-      return { kind: "after", ...draft.after };
-    case "manual":
-      return { kind: "manual" };
-  }
-}
-
-/** A date and a time as people write them, as `2026-12-01T03:00[:00]`; null where it is not one. */
-export function readWall(text: string): string | null {
-  const match = /^\s*(\d{4})-(\d{1,2})-(\d{1,2})[T\s]+(\d{1,2}):(\d{2})(?::(\d{2}))?\s*$/.exec(text);
-  if (!match) return null;
-  const [, year, month, day, hour, minute, second] = match;
-  const two = (part: string | undefined) => (part ?? "0").padStart(2, "0");
-  const read = `${year}-${two(month)}-${two(day)}T${two(hour)}:${two(minute)}${second === undefined ? "" : `:${second}`}`;
-  // A day that the month lacks reads back as another one.
-  const back = new Date(`${read}Z`);
-  return Number.isNaN(back.getTime()) || !back.toISOString().startsWith(read) ? null : read;
-}
-
-/** '3, 5, -1' as numbers; null where one of them is none. */
-export function readDays(text: string): number[] | null {
-  const days = text
-    .split(/[,，\s]+/)
-    .filter((part) => part !== "")
-    .map(Number);
-  return days.every(Number.isInteger) ? days : null;
-}
-
-/** The same days with one more, or one less, in the order of the month. */
-export function withDay(days: readonly number[], day: number): number[] {
-  const next = days.includes(day) ? days.filter((each) => each !== day) : [...days, day];
-  // Those counted from the end come last.
-  const place = (each: number) => (each > 0 ? each : 100 + each);
-  return next.sort((a, b) => place(a) - place(b));
 }

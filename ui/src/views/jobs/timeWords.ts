@@ -1,77 +1,9 @@
 // What the form says of time: the schedule builder and the policies that move, drop or hold back a run.
 import { figure, words } from "@/lib/words";
-import type { Level } from "./draft";
-
-const LEVELS = { hour: "hour", day: "day", week: "week", month: "month", year: "year", workday: "working day" };
-const ZH_LEVELS = { hour: "小时", day: "天", week: "周", month: "个月", year: "年", workday: "个工作日" };
-
-const ordinal = (n: number) => {
-  const tail = n % 100 > 10 && n % 100 < 14 ? "th" : (["th", "st", "nd", "rd"][n % 10] ?? "th");
-  return `${n}${tail}`;
-};
-
 export const timeWords = words(
   {
-    kinds: {
-      repeat: "Repeat",
-      cron: "Cron",
-      interval: "Interval",
-      once: "Once",
-      after: "After others",
-      manual: "By hand",
-    },
-    repeat: {
-      every: "Every",
-      unit: (level: Level, n: number) => `${LEVELS[level]}${n === 1 ? "" : "s"}`,
-      levelLabel: "Hours, days, weeks, months, years or working days",
-      at: "first at",
-      days: "on days",
-      daysOf: "Days of the month",
-      fromEnd: "From the month's end",
-      last: (n: number) => (n === 1 ? "last" : `${ordinal(n)} last`),
-      dayHint: "None: the day of the first run. A day that a month lacks is passed over.",
-      notDays: "Days are 1 to 31, or -1 to -31 from the month's end",
-      ends: "It ends",
-      workdayHint: "Counted by the calendar below; without one, by the workspace's.",
-    },
-    cron: {
-      fields: {
-        second: "second",
-        minute: "minute",
-        hour: "hour",
-        day: "day",
-        month: "month",
-        weekday: "weekday",
-        year: "year",
-      },
-      dialects: {
-        auto: "By its fields",
-        unix: "Unix",
-        seconds: "Unix with seconds",
-        quartz: "Quartz",
-      },
-      details: {
-        auto: "Five fields are Unix, seven Quartz; six must be told",
-        unix: "Five fields; Sunday is 0 or 7",
-        seconds: "Six fields, seconds first; Sunday is 0 or 7",
-        quartz: "Six or seven fields; Sunday is 1; ? L W #",
-      },
-      here: "here",
-      twoReadings: "Six fields can be read in two ways. Which is meant?",
-      read: (dialect: string) => `Read as ${dialect}`,
-      none: "cannot be read so",
-    },
-    clocks: {
-      title: "When the clocks change",
-      none: (zone: string) => `The clocks of ${zone} do not change in the year ahead.`,
-      next: (zone: string, dates: string) => `The clocks of ${zone} change on ${dates}.`,
-    },
     after: {
       jobs: "After these jobs",
-      jobsHint: "Type a part of a name",
-      add: "Add a job",
-      noJob: "No job has this in its name",
-      remove: (name: string) => `Remove ${name}`,
       previewNone: "None is planned: it runs when the jobs before it have ended.",
       on: "When a run of theirs",
       ons: { success: "succeeds", failure: "fails", done: "ends, however" },
@@ -83,7 +15,6 @@ export const timeWords = words(
       },
     },
     policies: "When it cannot be so",
-    workdays: "Working days",
     calendar: "Calendar",
     noCalendar: "the workspace's",
     calendarHint: "Calendars are edited in Settings",
@@ -144,53 +75,8 @@ export const timeWords = words(
     },
   },
   {
-    kinds: {
-      repeat: "重复",
-      cron: "Cron",
-      interval: "间隔",
-      once: "一次",
-      after: "在其他任务之后",
-      manual: "手动",
-    },
-    repeat: {
-      every: "每",
-      unit: (level: Level, _n: number) => ZH_LEVELS[level],
-      levelLabel: "小时、天、周、月、年或工作日",
-      at: "首次于",
-      days: "日期",
-      daysOf: "每月日期",
-      fromEnd: "从月末倒数",
-      last: (n: number) => (n === 1 ? "最后一天" : `倒数第 ${n} 天`),
-      dayHint: "留空则为首次运行的日期；当月没有的日期会略过。",
-      notDays: "日期为 1 至 31，或从月末倒数的 -1 至 -31",
-      ends: "结束",
-      workdayHint: "按下方所选日历计算；未选则按工作区日历。",
-    },
-    cron: {
-      fields: { second: "秒", minute: "分", hour: "时", day: "日", month: "月", weekday: "周", year: "年" },
-      dialects: { auto: "按字段数判断", unix: "Unix", seconds: "含秒的 Unix", quartz: "Quartz" },
-      details: {
-        auto: "五个字段为 Unix，七个为 Quartz；六个须指明",
-        unix: "五个字段；星期日为 0 或 7",
-        seconds: "六个字段，秒在最前；星期日为 0 或 7",
-        quartz: "六或七个字段；星期日为 1；支持 ? L W #",
-      },
-      here: "此处",
-      twoReadings: "六个字段有两种读法，请选择：",
-      read: (dialect: string) => `按 ${dialect} 解读`,
-      none: "无法这样解读",
-    },
-    clocks: {
-      title: "时钟调整时",
-      none: (zone: string) => `${zone} 未来一年没有时钟调整。`,
-      next: (zone: string, dates: string) => `${zone} 的时钟将于 ${dates} 调整。`,
-    },
     after: {
       jobs: "在这些任务之后",
-      jobsHint: "输入名称的一部分",
-      add: "添加任务",
-      noJob: "没有名称匹配的任务",
-      remove: (name: string) => `移除 ${name}`,
       previewNone: "没有计划时间：在前面的任务结束后运行。",
       on: "当它们的一次运行",
       ons: { success: "成功", failure: "失败", done: "结束（不论结果）" },
@@ -199,7 +85,6 @@ export const timeWords = words(
       needHints: { all: "自上次触发后每个都如此结束过一次时运行", any: "任一任务每次如此结束时都运行" },
     },
     policies: "无法如期时",
-    workdays: "工作日",
     calendar: "日历",
     noCalendar: "工作区的日历",
     calendarHint: "日历在“设置”中编辑",

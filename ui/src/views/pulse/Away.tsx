@@ -5,9 +5,10 @@ import { Link } from "@tanstack/react-router";
 import { Check, CircleHelp, Play, X } from "lucide-react";
 import { awayQuery, useAnswerQuestions, useAwaySince } from "@/api/away";
 import { useRunJobs } from "@/api/jobs";
-import type { AwayRow, AwayView, Moment, QuestionRow } from "@/api/types";
+import type { AwayRow, AwayView, QuestionRow } from "@/api/types";
 import { Answer, DueIn, InstanceStateBadge } from "@/components";
 import { useMinute } from "@/lib/clock";
+import { stretch } from "@/lib/stretch";
 import { useSaid, useWords } from "@/lib/words";
 import { Button, Clip, Skeleton, toast } from "@/primitives";
 import { Card, Nothing } from "./Card";
@@ -65,12 +66,6 @@ function Detail({ view, last }: { view: AwayView; last: boolean }) {
       )}
     </div>
   );
-}
-
-function stretch(from: Moment, to: Moment) {
-  const [first, until] = [from.text, to.text];
-  if (first === until) return first.slice(5, 16);
-  return `${first.slice(5, 16)} – ${until.slice(until.slice(0, 10) === first.slice(0, 10) ? 11 : 5, 16)}`;
 }
 
 function Questions({ questions }: { questions: readonly QuestionRow[] }) {

@@ -1,9 +1,9 @@
 // What a change of a calendar does to the times of jobs, before it is saved.
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
 import { effectQuery } from "@/api/calendars";
 import type { WorkCalendar as Calendar, JobTimesChange } from "@/api/types";
 import { RefusalNotice } from "@/components";
+import { useSettled } from "@/lib/settled";
 import { useSaid, useWords } from "@/lib/words";
 import { Notice, Skeleton } from "@/primitives";
 import { calendarsWords } from "./calendarWords";
@@ -11,12 +11,7 @@ import { calendarsWords } from "./calendarWords";
 export function CalendarEffect({ calendar, revision }: { calendar: Calendar; revision: number }) {
   const w = useWords(calendarsWords);
   const said = useSaid();
-  const [settled, setSettled] = useState(calendar);
-  useEffect(() => {
-    const timer = window.setTimeout(() => setSettled(calendar), 250);
-    return () => window.clearTimeout(timer);
-  }, [calendar]);
-  const effect = useQuery(effectQuery(settled, revision));
+  const effect = useQuery(effectQuery(useSettled(calendar, 250), revision));
   return (
     <section data-testid="calendar-effect" aria-busy={effect.isFetching}>
       <h2 className="mb-1 font-semibold">{w.effect}</h2>

@@ -1,26 +1,6 @@
+import { parts } from "@/lib/civil";
+import { DAYS, LONG_DAYS, LONG_MONTHS, ZH_DAYS } from "@/lib/dateNames";
 import { figure, plural, words } from "@/lib/words";
-
-const MONTHS = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-];
-const DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-const SHORT = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-const ZH_DAYS = ["一", "二", "三", "四", "五", "六", "日"];
-const of = (date: string) => {
-  const [year = 0, month = 1, day = 1] = date.split("-").map(Number);
-  return { year, month, day };
-};
 
 export const calendarsWords = words(
   {
@@ -36,12 +16,12 @@ export const calendarsWords = words(
     always: "every year",
     ends: (date: string) => `data ends on ${date}`,
     usual: "used where a job names none",
-    week: (days: readonly number[]) => days.map((day) => SHORT[day - 1] ?? "").join(" "),
-    month: (n: number) => MONTHS[n - 1] ?? "",
+    week: (days: readonly number[]) => days.map((day) => DAYS[day - 1] ?? "").join(" "),
+    month: (n: number) => LONG_MONTHS[n - 1] ?? "",
     weekdayLetters: "M T W T F S S",
-    weekday: (n: number) => DAYS[n - 1] ?? "",
-    shortWeekday: (n: number) => SHORT[n - 1] ?? "",
-    dateOf: (date: string) => `${of(date).day} ${MONTHS[of(date).month - 1] ?? ""} ${of(date).year}`,
+    weekday: (n: number) => LONG_DAYS[n - 1] ?? "",
+    shortWeekday: (n: number) => DAYS[n - 1] ?? "",
+    dateOf: (date: string) => `${parts(date).day} ${LONG_MONTHS[parts(date).month - 1] ?? ""} ${parts(date).year}`,
     working: "working day",
     off: "day off",
     weekend: "day off by the week",
@@ -137,7 +117,7 @@ export const calendarsWords = words(
     weekdayLetters: ZH_DAYS.join(" "),
     weekday: (n: number) => `星期${ZH_DAYS[n - 1] ?? ""}`,
     shortWeekday: (n: number) => `周${ZH_DAYS[n - 1] ?? ""}`,
-    dateOf: (date: string) => `${of(date).year}年${of(date).month}月${of(date).day}日`,
+    dateOf: (date: string) => `${parts(date).year}年${parts(date).month}月${parts(date).day}日`,
     working: "工作日",
     off: "休息日",
     weekend: "按周休息",

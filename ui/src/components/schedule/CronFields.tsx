@@ -8,19 +8,17 @@ import { useLang, useSaid, useWords } from "@/lib/words";
 import { Select, TextField } from "@/primitives";
 import { ClockFields } from "./ClockFields";
 import { type CronPart, cronParts, marked } from "./cronParts";
-import type { Draft } from "./draft";
-import { type PartProps, ZoneField } from "./fields";
-import { timeWords } from "./timeWords";
-import { jobWords } from "./words";
+import { type SchedulePartProps, ZoneField } from "./fields";
+import type { ScheduleDraft } from "./schedule";
+import { scheduleWords } from "./words";
 
 const DIALECTS = ["auto", "unix", "seconds", "quartz"] as const;
 
-export function CronFields({ faults, ...props }: PartProps & { faults: readonly Fault[] }) {
+export function CronFields({ faults, ...props }: SchedulePartProps & { faults: readonly Fault[] }) {
   const { draft, set, error } = props;
-  const w = useWords(jobWords).form;
-  const t = useWords(timeWords).cron;
+  const t = useWords(scheduleWords).cron;
   const { cron } = draft;
-  const change = (part: Partial<Draft["cron"]>) => set((old) => ({ cron: { ...old.cron, ...part } }));
+  const change = (part: Partial<ScheduleDraft["cron"]>) => set((old) => ({ cron: { ...old.cron, ...part } }));
   const message = error("schedule.expression");
   const span = message ? faults.find((fault) => fault.field === "schedule.expression")?.span : undefined;
   const six = cron.dialect === "auto" && cron.expression.trim().split(/\s+/).length === 6;
@@ -30,7 +28,7 @@ export function CronFields({ faults, ...props }: PartProps & { faults: readonly 
         <TextField
           code
           required
-          label={w.expression}
+          label={t.expression}
           value={cron.expression}
           onChange={(expression) => change({ expression })}
           error={message}
@@ -41,7 +39,7 @@ export function CronFields({ faults, ...props }: PartProps & { faults: readonly 
       {six && <Readings draft={draft} onPick={(dialect) => change({ dialect })} />}
       <ZoneField {...props} />
       <Select
-        label={w.dialect}
+        label={t.dialect}
         value={cron.dialect}
         onChange={(dialect) => change({ dialect })}
         error={error("schedule.dialect")}
@@ -55,13 +53,13 @@ export function CronFields({ faults, ...props }: PartProps & { faults: readonly 
 
 interface LegendProps {
   expression: string;
-  dialect: Draft["cron"]["dialect"];
+  dialect: ScheduleDraft["cron"]["dialect"];
   span: readonly [number, number] | undefined;
 }
 
 /** The expression taken apart: under each field what it is, and a mark under the characters that are wrong. */
 function Legend({ expression, dialect, span }: LegendProps) {
-  const t = useWords(timeWords).cron;
+  const t = useWords(scheduleWords).cron;
   const parts = cronParts(expression, dialect);
   return (
     <ol className="mb-2 flex min-h-10.5 flex-wrap gap-1.5">
@@ -98,8 +96,8 @@ function hit(part: CronPart, span: readonly [number, number] | undefined): boole
 }
 
 /** What a six-field expression comes to in each of its two readings, to choose one of. */
-function Readings({ draft, onPick }: { draft: Draft; onPick: (dialect: "seconds" | "quartz") => void }) {
-  const t = useWords(timeWords).cron;
+function Readings({ draft, onPick }: { draft: ScheduleDraft; onPick: (dialect: "seconds" | "quartz") => void }) {
+  const t = useWords(scheduleWords).cron;
   const said = useSaid();
   const lang = useLang();
   const { zone, dstGap, dstOverlap, cron } = draft;

@@ -4,13 +4,12 @@ import { useQuery } from "@tanstack/react-query";
 import { clockChangesQuery } from "@/api/clocks";
 import { useWords } from "@/lib/words";
 import { Select } from "@/primitives";
-import type { Draft } from "./draft";
-import { optionsOf, type PartProps } from "./fields";
-import { timeWords } from "./timeWords";
-import { jobWords } from "./words";
+import { optionsOf, type SchedulePartProps } from "./fields";
+import type { ScheduleDraft } from "./schedule";
+import { scheduleWords } from "./words";
 
 /** A cron that steps through every hour or minute fires at each real instant; so does a repetition of hours. */
-export function clocksMatter(draft: Draft): boolean {
+export function clocksMatter(draft: ScheduleDraft): boolean {
   if (draft.kind === "repeat") return draft.repeat.level !== "hour";
   if (draft.kind !== "cron") return false;
   const fields = draft.cron.expression.trim().split(/\s+/);
@@ -19,9 +18,8 @@ export function clocksMatter(draft: Draft): boolean {
   return !minute?.startsWith("*") && !hour?.startsWith("*");
 }
 
-export function ClockFields({ draft, set, error }: PartProps) {
-  const w = useWords(jobWords).form;
-  const t = useWords(timeWords).clocks;
+export function ClockFields({ draft, set, error }: SchedulePartProps) {
+  const t = useWords(scheduleWords).clocks;
   const changes = useQuery(clockChangesQuery(draft.zone));
   if (!clocksMatter(draft)) return null;
   const usual = draft.dstGap === "shift" && draft.dstOverlap === "first";
@@ -32,19 +30,19 @@ export function ClockFields({ draft, set, error }: PartProps) {
     <fieldset className="col-span-2 grid min-w-0 grid-cols-2 gap-x-4">
       <legend className="sr-only">{t.title}</legend>
       <Select
-        label={w.gap}
+        label={t.gap}
         value={draft.dstGap}
         onChange={(dstGap) => set({ dstGap })}
         error={error("schedule.dstGap")}
         hint={dates.length > 0 ? t.next(draft.zone, dates.join(", ")) : ""}
-        options={optionsOf(w.gaps)}
+        options={optionsOf(t.gaps)}
       />
       <Select
-        label={w.overlapTime}
+        label={t.overlap}
         value={draft.dstOverlap}
         onChange={(dstOverlap) => set({ dstOverlap })}
         error={error("schedule.dstOverlap")}
-        options={optionsOf(w.overlaps)}
+        options={optionsOf(t.overlaps)}
       />
     </fieldset>
   );

@@ -1,23 +1,22 @@
 // A repetition, read as a sentence: every so many days, weeks or months, on which days, from when, until when.
-
 import { cx } from "@/lib/cx";
 import { useWords } from "@/lib/words";
 import { Field, NumberField, Segmented, TextField } from "@/primitives";
 import { ClockFields } from "./ClockFields";
-import { type Draft, type Level, readDays, withDay } from "./draft";
-import { optionsOf, type PartProps, WallField, ZoneField } from "./fields";
-import { timeWords } from "./timeWords";
-import { jobWords } from "./words";
+import { optionsOf, type SchedulePartProps, WallField, ZoneField } from "./fields";
+import { type Level, readDays, type ScheduleDraft, withDay } from "./schedule";
+import { scheduleWords } from "./words";
 
 const LEVELS: readonly Level[] = ["hour", "day", "week", "month", "year", "workday"];
 const FROM_START = Array.from({ length: 31 }, (_, i) => i + 1);
 const FROM_END = [-1, -2, -3, -4, -5];
 
-export function RepeatFields({ draft, set, error, zones }: PartProps) {
-  const w = useWords(jobWords).form;
-  const t = useWords(timeWords).repeat;
+/** `windows`: it is not runs that repeat. */
+export function RepeatFields({ windows = false, ...props }: SchedulePartProps & { windows?: boolean }) {
+  const { draft, set, error } = props;
+  const t = useWords(scheduleWords).repeat;
   const { repeat } = draft;
-  const change = (part: Partial<Draft["repeat"]>) => set((old) => ({ repeat: { ...old.repeat, ...part } }));
+  const change = (part: Partial<ScheduleDraft["repeat"]>) => set((old) => ({ repeat: { ...old.repeat, ...part } }));
   return (
     <div className="grid grid-cols-2 gap-x-4 gap-y-1">
       <div className="col-span-2 flex flex-wrap items-start gap-x-2">
@@ -39,7 +38,7 @@ export function RepeatFields({ draft, set, error, zones }: PartProps) {
         />
       </div>
       {repeat.level === "week" && (
-        <Field className="col-span-2" label={w.weekdays} hint={t.dayHint} error={error("schedule.repeatDays")}>
+        <Field className="col-span-2" label={t.weekdays} hint={t.dayHint} error={error("schedule.repeatDays")}>
           {(aria) => <Weekdays {...aria} value={repeat.weekdays} onChange={(weekdays) => change({ weekdays })} />}
         </Field>
       )}
@@ -50,25 +49,27 @@ export function RepeatFields({ draft, set, error, zones }: PartProps) {
           error={error("schedule.repeatDays")}
         />
       )}
-      {repeat.level === "workday" && <p className="col-span-2 mb-1 text-ink-3 text-xs">{t.workdayHint}</p>}
+      {repeat.level === "workday" && (
+        <p className="col-span-2 mb-1 text-ink-3 text-xs">{windows ? t.workdayHintShared : t.workdayHint}</p>
+      )}
       <WallField
-        label={w.firstRun}
-        hint={repeat.level === "hour" ? "" : w.firstRunHint}
+        label={windows ? t.firstTime : t.firstRun}
+        hint={repeat.level === "hour" ? "" : t.firstRunHint}
         value={repeat.start}
         onChange={(start) => change({ start })}
         error={error("schedule.startTime")}
       />
-      <ZoneField draft={draft} set={set} error={error} zones={zones} />
+      <ZoneField {...props} />
       <div className="col-span-2 flex flex-wrap items-start gap-x-3">
         <Segmented
           label={t.ends}
           value={repeat.ends}
           onChange={(ends) => change({ ends })}
-          options={optionsOf(w.endsKinds)}
+          options={optionsOf(t.endsKinds)}
         />
         {repeat.ends === "on" && (
           <WallField
-            label={w.endsOn}
+            label={t.endsOn}
             value={repeat.endsOn}
             onChange={(endsOn) => change({ endsOn })}
             error={error("schedule.endTime")}
@@ -77,7 +78,7 @@ export function RepeatFields({ draft, set, error, zones }: PartProps) {
         {repeat.ends === "count" && (
           <NumberField
             className="w-36"
-            label={w.endsCount}
+            label={windows ? t.endsCountTimes : t.endsCount}
             min={1}
             value={repeat.count}
             onChange={(count) => change({ count })}
@@ -85,7 +86,7 @@ export function RepeatFields({ draft, set, error, zones }: PartProps) {
           />
         )}
       </div>
-      <ClockFields draft={draft} set={set} error={error} zones={zones} />
+      <ClockFields {...props} />
     </div>
   );
 }
@@ -107,7 +108,7 @@ interface WeekdaysProps {
 }
 
 function Weekdays({ id, value, onChange, "aria-describedby": describedBy }: WeekdaysProps) {
-  const names = useWords(jobWords).form.weekdayNames.split(" ");
+  const names = useWords(scheduleWords).repeat.weekdayNames.split(" ");
   return (
     <div id={id} role="group" aria-describedby={describedBy} className="flex flex-wrap gap-1">
       {names.map((name, i) => {
@@ -137,8 +138,7 @@ interface MonthDaysProps {
 
 /** Written or clicked: the days as text, and the same days to be turned on and off. */
 function MonthDays({ value, onChange, error }: MonthDaysProps) {
-  const w = useWords(jobWords).form;
-  const t = useWords(timeWords).repeat;
+  const t = useWords(scheduleWords).repeat;
   const days = readDays(value) ?? [];
   const one = (day: number, label: string, className: string) => (
     <button
@@ -154,7 +154,7 @@ function MonthDays({ value, onChange, error }: MonthDaysProps) {
   return (
     <div className="col-span-2 flex min-w-0 flex-col gap-1.5">
       <TextField
-        label={w.monthDays}
+        label={t.monthDays}
         hint={t.dayHint}
         value={value}
         onChange={onChange}
