@@ -17,9 +17,10 @@ export function View({ title, lead, actions, filters, scroll = false, children }
   return (
     <div className="flex h-full min-h-0 flex-col">
       <header className="flex min-h-14 shrink-0 flex-wrap items-center gap-x-4 gap-y-1 px-5 py-2.5">
-        <div className="flex min-w-0 flex-1 items-baseline gap-3">
-          <h1 className="prose-nums shrink-0 font-semibold text-lg tracking-tight">{title}</h1>
-          {lead && <div className="min-w-0 truncate text-ink-2">{lead}</div>}
+        {/* What is said beside the title comes under it where there is no room. */}
+        <div className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-3">
+          <h1 className="prose-nums min-w-0 max-w-full font-semibold text-lg tracking-tight">{title}</h1>
+          {lead && <div className="min-w-0 max-w-full truncate text-ink-2">{lead}</div>}
         </div>
         {actions && <div className="flex shrink-0 items-center gap-2">{actions}</div>}
       </header>

@@ -36,6 +36,13 @@ const LOOK: Record<Variant, string> = {
 export const controlFocus =
   "outline-none focus-visible:outline-2 focus-visible:outline-focus focus-visible:outline-offset-1";
 
+/**
+ * Pressed, and not done yet: it stays where it is and keeps the focus. Said by ourselves, because the library announces it
+ * by the button's own label, which is gone where the button goes with its dialog.
+ */
+const pending = (isPending: boolean) =>
+  isPending ? { "aria-busy": true, "aria-disabled": true, "data-pending": "" } : {};
+
 export function Button({
   variant = "plain",
   size = "md",
@@ -46,14 +53,16 @@ export function Button({
   className,
   children,
   onPress,
+  isPending = false,
   ...rest
 }: ButtonProps) {
   const blocked = why !== undefined && why !== null && why !== "";
   const button = (
     <RacButton
       {...rest}
-      {...(onPress && !blocked ? { onPress } : {})}
+      {...(onPress && !blocked && !isPending ? { onPress } : {})}
       aria-disabled={blocked || undefined}
+      {...pending(isPending)}
       className={cx(
         "inline-flex shrink-0 select-none items-center justify-center gap-1.5 whitespace-nowrap rounded-md transition-colors duration-100",
         controlFocus,
@@ -89,6 +98,7 @@ export function IconButton({
   variant = "quiet",
   className,
   onPress,
+  isPending = false,
   ...rest
 }: IconButtonProps) {
   const blocked = why !== undefined && why !== null && why !== "";
@@ -96,9 +106,10 @@ export function IconButton({
     <Hint text={blocked ? why : label} kbd={blocked ? undefined : kbd}>
       <RacButton
         {...rest}
-        {...(onPress && !blocked ? { onPress } : {})}
+        {...(onPress && !blocked && !isPending ? { onPress } : {})}
         aria-label={label}
         aria-disabled={blocked || undefined}
+        {...pending(isPending)}
         className={cx(
           "inline-flex shrink-0 items-center justify-center rounded-md transition-colors duration-100",
           controlFocus,
