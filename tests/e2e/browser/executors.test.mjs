@@ -107,7 +107,7 @@ story("a secret is set in Settings, reaches its task, and is masked in what it w
   await dialog.getByLabel("Name").fill("api-token");
   await dialog.getByLabel("Value").fill("hunter2-7f3a");
   await page.getByTestId("secret-save").click();
-  await page.locator('[data-secret="local/api-token"]').waitFor();
+  await page.locator('[data-name="local/api-token"]').waitFor();
   assert.equal(await page.getByText("hunter2-7f3a").count(), 0);
   await node.job({ name: "uses", parameters: { command: "t='${secret:api-token}'; echo \"got $t of ${#t}\"" } });
   const instance = await run(node, "uses");

@@ -1,7 +1,8 @@
 // What comes over the page. `Dialog` asks something and everything else waits. `Drawer` shows the detail of a row beside
-// the list and leaves the list alive: j and k go on moving, Esc closes.
+// the list and leaves the list alive: j and k go on moving, Esc closes. `Ask` is a dialog of one question: do it or not.
 //
 //   <Dialog open={open} onClose={close} title="…" footer={<><Button …/><Button variant="primary" …/></>}>…</Dialog>
+//   <Ask open={open} onClose={close} title="…" lead="…" no="Cancel" yes="Remove" danger onYes={remove} />
 //   <Drawer open onClose={close} title="…" label="…">…</Drawer>
 import { X } from "lucide-react";
 import { type ReactNode, useEffect, useRef } from "react";
@@ -9,7 +10,7 @@ import { Heading, Modal, ModalOverlay, Dialog as RacDialog } from "react-aria-co
 import { cx } from "@/lib/cx";
 import { useHotkey } from "@/lib/hotkeys";
 import { useWords } from "@/lib/words";
-import { IconButton } from "./Button";
+import { Button, IconButton } from "./Button";
 import { primitiveWords } from "./words";
 
 interface DialogProps {
@@ -54,6 +55,50 @@ export function Dialog({ open, onClose, title, lead, footer, width = 480, role =
         </RacDialog>
       </Modal>
     </ModalOverlay>
+  );
+}
+
+interface AskProps extends Pick<DialogProps, "open" | "onClose" | "title" | "lead" | "children"> {
+  no: string;
+  yes: string;
+  onYes: () => void;
+  /** It destroys something. */
+  danger?: boolean;
+  /** Enter says no: the safe way is the likely one. */
+  preferNo?: boolean;
+}
+
+export function Ask({ no, yes, onYes, danger = false, preferNo = false, onClose, ...rest }: AskProps) {
+  const refuse = (
+    <Button variant={preferNo ? "primary" : "plain"} autoFocus={preferNo} onPress={onClose}>
+      {no}
+    </Button>
+  );
+  const act = (
+    <Button
+      variant={danger ? "danger" : preferNo ? "plain" : "primary"}
+      autoFocus={!preferNo}
+      onPress={() => {
+        onClose();
+        onYes();
+      }}
+    >
+      {yes}
+    </Button>
+  );
+  return (
+    <Dialog
+      {...rest}
+      onClose={onClose}
+      role="alertdialog"
+      width={440}
+      footer={
+        <>
+          {preferNo ? act : refuse}
+          {preferNo ? refuse : act}
+        </>
+      }
+    />
   );
 }
 

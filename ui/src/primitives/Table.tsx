@@ -31,7 +31,7 @@ export interface Column<Row> {
   atLeast?: number;
 }
 
-interface TableProps<Row> {
+export interface TableProps<Row> {
   label: string;
   rows: readonly Row[];
   rowKey: (row: Row) => string;

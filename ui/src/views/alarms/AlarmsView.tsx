@@ -8,9 +8,9 @@ import { Refusal } from "@/api/door";
 import { useLive } from "@/api/live";
 import type { AlarmRow, AlarmState } from "@/api/types";
 import {
+  AnswerTable,
   bySeverity,
   DueIn,
-  RefusalNotice,
   Severity,
   type SeverityLevel,
   severityTone,
@@ -29,7 +29,6 @@ import {
   EmptyState,
   Facts,
   Segmented,
-  Table,
   TextField,
   toast,
   toneText,
@@ -157,36 +156,31 @@ export function AlarmsView() {
         />
       }
     >
-      {query.isError && rows.length === 0 ? (
-        <RefusalNotice error={query.error} onAgain={() => void query.refetch()} />
-      ) : (
-        <Table
-          className="h-full border-line border-t bg-surface"
-          label={w.title}
-          rows={rows}
-          rowKey={(row) => row.id}
-          columns={columns}
-          rowHeight={36}
-          cursor={cursor}
-          onCursor={(next) => {
-            setCursor(next);
-            if (open && next) go({ show, alarm: next });
-          }}
-          selected={selected}
-          onSelect={setSelected}
-          onOpen={(row) => go({ show, alarm: row.id })}
-          onEnd={() => query.hasNextPage && !query.isFetchingNextPage && void query.fetchNextPage()}
-          dim={(row) => row.state === "resolved"}
-          loading={query.isPending}
-          empty={
-            <EmptyState
-              icon={<BellOff />}
-              title={show === "open" ? w.emptyOpen : show === "resolved" ? w.emptyResolved : w.empty}
-              hint={show === "open" ? w.emptyOpenHint : undefined}
-            />
-          }
-        />
-      )}
+      <AnswerTable
+        of={query}
+        label={w.title}
+        rows={rows}
+        rowKey={(row) => row.id}
+        columns={columns}
+        rowHeight={36}
+        cursor={cursor}
+        onCursor={(next) => {
+          setCursor(next);
+          if (open && next) go({ show, alarm: next });
+        }}
+        selected={selected}
+        onSelect={setSelected}
+        onOpen={(row) => go({ show, alarm: row.id })}
+        onEnd={() => query.hasNextPage && !query.isFetchingNextPage && void query.fetchNextPage()}
+        dim={(row) => row.state === "resolved"}
+        empty={
+          <EmptyState
+            icon={<BellOff />}
+            title={show === "open" ? w.emptyOpen : show === "resolved" ? w.emptyResolved : w.empty}
+            hint={show === "open" ? w.emptyOpenHint : undefined}
+          />
+        }
+      />
       <Drawer
         open={open !== undefined}
         onClose={() => go({ show })}

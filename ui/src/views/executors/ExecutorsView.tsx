@@ -5,7 +5,7 @@ import { CirclePause, Play, ServerOff } from "lucide-react";
 import { useMemo, useState } from "react";
 import { executorsQuery, useDrainExecutor, useResumeExecutor } from "@/api/executors";
 import type { ExecutorRow, ExecutorState } from "@/api/types";
-import { DueIn, Glyph, RefusalNotice, type Shape, View } from "@/components";
+import { AnswerTable, DueIn, Glyph, type Shape, View } from "@/components";
 import { cx } from "@/lib/cx";
 import { useHotkey } from "@/lib/hotkeys";
 import { useSaid, useWords } from "@/lib/words";
@@ -16,7 +16,6 @@ import {
   Dialog,
   Drawer,
   EmptyState,
-  Table,
   Tag,
   TextField,
   type Tone,
@@ -150,27 +149,22 @@ export function ExecutorsView() {
         </>
       }
     >
-      {query.isError && !query.data ? (
-        <RefusalNotice error={query.error} onAgain={() => void query.refetch()} />
-      ) : (
-        <Table
-          className="h-full border-line border-t bg-surface"
-          label={w.title}
-          rows={rows}
-          rowKey={keyOf}
-          columns={columns}
-          rowHeight={38}
-          cursor={cursor}
-          onCursor={(next) => {
-            setCursor(next);
-            if (open && next) go(next);
-          }}
-          onOpen={(row) => go(keyOf(row))}
-          dim={(row) => row.state === "gone"}
-          loading={query.isPending}
-          empty={<EmptyState icon={<ServerOff />} title={w.empty} hint={w.emptyHint} />}
-        />
-      )}
+      <AnswerTable
+        of={query}
+        label={w.title}
+        rows={rows}
+        rowKey={keyOf}
+        columns={columns}
+        rowHeight={38}
+        cursor={cursor}
+        onCursor={(next) => {
+          setCursor(next);
+          if (open && next) go(next);
+        }}
+        onOpen={(row) => go(keyOf(row))}
+        dim={(row) => row.state === "gone"}
+        empty={<EmptyState icon={<ServerOff />} title={w.empty} hint={w.emptyHint} />}
+      />
       <Drawer
         open={open !== undefined}
         onClose={() => go()}

@@ -19,7 +19,7 @@ import {
 import { useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
 import { jobsQuery } from "@/api/jobs";
 import type { JobRow } from "@/api/types";
-import { DueIn, JobName, OutcomeStrip, RefusalNotice, ScheduleWords, stateWords, View } from "@/components";
+import { AnswerTable, DueIn, JobName, OutcomeStrip, ScheduleWords, stateWords, View } from "@/components";
 import { useHotkey } from "@/lib/hotkeys";
 import { figure, useLang, useSaid, useWords } from "@/lib/words";
 import {
@@ -30,7 +30,6 @@ import {
   Menu,
   type MenuEntry,
   Segmented,
-  Table,
   Tag,
   TextField,
 } from "@/primitives";
@@ -328,42 +327,37 @@ export function JobsView() {
         )
       }
     >
-      {query.isError && rows.length === 0 ? (
-        <RefusalNotice error={query.error} onAgain={() => void query.refetch()} />
-      ) : (
-        <Table
-          className="h-full border-line border-t bg-surface"
-          label={w.title}
-          rows={rows}
-          rowKey={(row) => row.id}
-          columns={columns}
-          cursor={cursor}
-          onCursor={setCursor}
-          selected={selected}
-          onSelect={setSelected}
-          onOpen={open}
-          onMenu={(row, at) => setMenu({ row, at })}
-          onEnd={() => query.hasNextPage && !query.isFetchingNextPage && void query.fetchNextPage()}
-          dim={(row) => row.paused}
-          loading={query.isPending}
-          empty={
-            typed === "" ? (
-              <EmptyState icon={<ListTodo />} title={w.empty} hint={w.emptyHint}>
-                <Button variant="primary" icon={<Plus />} onPress={create}>
-                  {w.newJob}
-                </Button>
-                <Button icon={<ClipboardPaste />} onPress={() => openImport("crontab")}>
-                  {w.pasteCrontab}
-                </Button>
-              </EmptyState>
-            ) : (
-              <EmptyState icon={<Search />} title={w.noMatch} hint={<code>{typed}</code>}>
-                <Button onPress={() => setTyped("")}>{w.clearFilter}</Button>
-              </EmptyState>
-            )
-          }
-        />
-      )}
+      <AnswerTable
+        of={query}
+        label={w.title}
+        rows={rows}
+        rowKey={(row) => row.id}
+        columns={columns}
+        cursor={cursor}
+        onCursor={setCursor}
+        selected={selected}
+        onSelect={setSelected}
+        onOpen={open}
+        onMenu={(row, at) => setMenu({ row, at })}
+        onEnd={() => query.hasNextPage && !query.isFetchingNextPage && void query.fetchNextPage()}
+        dim={(row) => row.paused}
+        empty={
+          typed === "" ? (
+            <EmptyState icon={<ListTodo />} title={w.empty} hint={w.emptyHint}>
+              <Button variant="primary" icon={<Plus />} onPress={create}>
+                {w.newJob}
+              </Button>
+              <Button icon={<ClipboardPaste />} onPress={() => openImport("crontab")}>
+                {w.pasteCrontab}
+              </Button>
+            </EmptyState>
+          ) : (
+            <EmptyState icon={<Search />} title={w.noMatch} hint={<code>{typed}</code>}>
+              <Button onPress={() => setTyped("")}>{w.clearFilter}</Button>
+            </EmptyState>
+          )
+        }
+      />
       <ContextMenu
         at={menu?.at ?? null}
         onClose={() => setMenu(null)}

@@ -3,9 +3,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check, CircleHelp, Play, X } from "lucide-react";
+import type { ReactNode } from "react";
 import { awayQuery, useAnswerQuestions, useAwaySince } from "@/api/away";
 import { useRunJobs } from "@/api/jobs";
-import type { AwayRow, AwayView, QuestionRow } from "@/api/types";
+import type { AwayRow, AwayView, Moment, QuestionRow } from "@/api/types";
 import { Answer, DueIn, InstanceStateBadge } from "@/components";
 import { useMinute } from "@/lib/clock";
 import { stretch } from "@/lib/stretch";
@@ -101,27 +102,12 @@ function Questions({ questions }: { questions: readonly QuestionRow[] }) {
           const why = each.can_answer.ok ? null : each.can_answer.why && said(each.can_answer.why);
           return (
             <li key={each.id} data-testid="question" className="flex min-h-11 items-center gap-2 px-2 py-1">
-              <div className="min-w-0 flex-1">
-                <div className="flex items-baseline gap-1.5">
-                  <Link
-                    to="/jobs/$job"
-                    params={{ job: each.job }}
-                    className="truncate font-medium hover:underline"
-                    title={each.name}
-                  >
-                    {each.name}
-                  </Link>
-                  <span className="shrink-0 text-ink-2 text-xs">
-                    {w.times(each.count)} · {stretch(each.from, each.to)}
-                  </span>
-                </div>
-                <div className="flex gap-1.5 text-ink-2 text-xs">
-                  <Clip>{said(each.words)}</Clip>
-                  <span className="shrink-0">
-                    {w.skippedIn} <DueIn at={each.until.ms} quiet />
-                  </span>
-                </div>
-              </div>
+              <JobLine of={each} count={each.count}>
+                <Clip>{said(each.words)}</Clip>
+                <span className="shrink-0">
+                  {w.skippedIn} <DueIn at={each.until.ms} quiet />
+                </span>
+              </JobLine>
               <Button size="sm" icon={<X />} why={why} isDisabled={answer.isPending} onPress={() => say([each], false)}>
                 {w.skip}
               </Button>
@@ -151,22 +137,9 @@ function Lost({ row }: { row: AwayRow }) {
   return (
     <li className="flex h-11 items-center gap-2.5 px-4 hover:bg-hover">
       <InstanceStateBadge state={row.missed > 0 ? "missed" : "skipped"} brief />
-      <div className="min-w-0 flex-1">
-        <div className="flex items-baseline gap-1.5">
-          <Link
-            to="/jobs/$job"
-            params={{ job: row.job }}
-            className="truncate font-medium hover:underline"
-            title={row.name}
-          >
-            {row.name}
-          </Link>
-          <span className="shrink-0 text-ink-3 text-xs">
-            {w.times(row.missed + row.folded + row.skipped + row.asked)} · {stretch(row.from, row.to)}
-          </span>
-        </div>
-        {why && <Clip className="text-ink-2 text-xs">{said(why.words)}</Clip>}
-      </div>
+      <JobLine of={row} count={row.missed + row.folded + row.skipped + row.asked}>
+        {why && <Clip>{said(why.words)}</Clip>}
+      </JobLine>
       <Button
         size="sm"
         variant="quiet"
@@ -177,5 +150,29 @@ function Lost({ row }: { row: AwayRow }) {
         {w.runNow}
       </Button>
     </li>
+  );
+}
+
+interface JobLineProps {
+  of: { job: string; name: string; from: Moment; to: Moment };
+  count: number;
+  children: ReactNode;
+}
+
+/** Which job, how often and when; and beneath it why. */
+function JobLine({ of: { job, name, from, to }, count, children }: JobLineProps) {
+  const w = useWords(pulseWords);
+  return (
+    <div className="min-w-0 flex-1">
+      <div className="flex items-baseline gap-1.5">
+        <Link to="/jobs/$job" params={{ job }} className="truncate font-medium hover:underline" title={name}>
+          {name}
+        </Link>
+        <span className="shrink-0 text-ink-2 text-xs">
+          {w.times(count)} · {stretch(from, to)}
+        </span>
+      </div>
+      <div className="flex gap-1.5 text-ink-2 text-xs">{children}</div>
+    </div>
   );
 }

@@ -7,13 +7,13 @@ import { useMemo, useRef, useState } from "react";
 import { instancesQuery } from "@/api/instances";
 import type { InstanceRow } from "@/api/types";
 import {
+  AnswerTable,
   DueIn,
   Elapsed,
   Glyph,
   InstanceStateBadge,
   instanceLook,
   isTaskCode,
-  RefusalNotice,
   stateWords,
   TASK_CODES,
   taskLook,
@@ -24,7 +24,7 @@ import { useHotkey } from "@/lib/hotkeys";
 import { span } from "@/lib/relative";
 import { useWider } from "@/lib/width";
 import { useLang, useWords } from "@/lib/words";
-import { Button, Clip, type Column, ContextMenu, EmptyState, IconButton, Menu, Table, toneSoft } from "@/primitives";
+import { Button, Clip, type Column, ContextMenu, EmptyState, IconButton, Menu, toneSoft } from "@/primitives";
 import { codesOf, filterOf, type RunsSearch, STATES, statesOf, toggled } from "./filter";
 import { JobPick } from "./JobPick";
 import { useRunActions } from "./useRunActions";
@@ -213,40 +213,36 @@ export function RunsView() {
       }
     >
       <div ref={box} className="h-full">
-        {query.isError && rows.length === 0 ? (
-          <RefusalNotice error={query.error} onAgain={() => void query.refetch()} />
-        ) : (
-          <Table
-            label={w.list}
-            rows={rows}
-            rowKey={(row) => row.id}
-            columns={columns}
-            cursor={cursor}
-            onCursor={setCursor}
-            onOpen={open}
-            onMenu={(row, at) => setMenu({ row, ...at })}
-            selected={selected}
-            onSelect={setSelected}
-            onEnd={() => query.hasNextPage && !query.isFetchingNextPage && void query.fetchNextPage()}
-            loading={query.isPending}
-            empty={
-              filtered ? (
-                <EmptyState icon={<SearchX />} title={w.emptyFilter} hint={w.emptyFilterHint}>
-                  <Button onPress={() => set({ state: undefined, code: undefined, job: undefined })}>{w.clear}</Button>
-                </EmptyState>
-              ) : (
-                <EmptyState icon={<History />} title={w.empty} hint={w.emptyHint}>
-                  <Button icon={<CalendarDays />} onPress={() => router.history.push("/calendar")}>
-                    {w.toCalendar}
-                  </Button>
-                  <Button icon={<ListTodo />} onPress={() => router.history.push("/jobs")}>
-                    {w.toJobs}
-                  </Button>
-                </EmptyState>
-              )
-            }
-          />
-        )}
+        <AnswerTable
+          of={query}
+          label={w.list}
+          rows={rows}
+          rowKey={(row) => row.id}
+          columns={columns}
+          cursor={cursor}
+          onCursor={setCursor}
+          onOpen={open}
+          onMenu={(row, at) => setMenu({ row, ...at })}
+          selected={selected}
+          onSelect={setSelected}
+          onEnd={() => query.hasNextPage && !query.isFetchingNextPage && void query.fetchNextPage()}
+          empty={
+            filtered ? (
+              <EmptyState icon={<SearchX />} title={w.emptyFilter} hint={w.emptyFilterHint}>
+                <Button onPress={() => set({ state: undefined, code: undefined, job: undefined })}>{w.clear}</Button>
+              </EmptyState>
+            ) : (
+              <EmptyState icon={<History />} title={w.empty} hint={w.emptyHint}>
+                <Button icon={<CalendarDays />} onPress={() => router.history.push("/calendar")}>
+                  {w.toCalendar}
+                </Button>
+                <Button icon={<ListTodo />} onPress={() => router.history.push("/jobs")}>
+                  {w.toJobs}
+                </Button>
+              </EmptyState>
+            )
+          }
+        />
       </div>
       <ContextMenu
         at={menu}

@@ -1,17 +1,17 @@
 // One calendar: a year at a glance. A click on a day changes it, in the layer that is chosen; what that does to jobs' times
 // stands beside it before anything is saved. Saving is one key, and leaving with changes is asked about.
 import { useQuery } from "@tanstack/react-query";
-import { Link, useBlocker, useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { CalendarOff, ChevronLeft, ChevronRight, Download, MoreHorizontal, Trash2, Undo2, Upload } from "lucide-react";
-import { useMemo, useRef, useState } from "react";
+import { useMemo, useState } from "react";
 import { calendarQuery, useExportCalendar, usePutCalendar, useRemoveCalendar } from "@/api/calendars";
 import { sayRefusal } from "@/api/client";
 import type { WorkCalendar as Calendar, FileKind, WorkCalendarView } from "@/api/types";
-import { Answer, RefusalNotice, View } from "@/components";
+import { Answer, LeaveGuard, RefusalNotice, useLeaveGuard, View } from "@/components";
 import { saveText } from "@/lib/clipboard";
 import { useHotkey } from "@/lib/hotkeys";
 import { useSaid, useWords } from "@/lib/words";
-import { Button, Dialog, IconButton, Menu, Notice, Segmented, SkeletonRows, toast } from "@/primitives";
+import { Ask, Button, IconButton, Menu, Notice, Segmented, SkeletonRows, toast } from "@/primitives";
 import { CalendarEffect } from "./CalendarEffect";
 import { calendarsWords } from "./calendarWords";
 import { DayPopover } from "./DayPopover";
@@ -62,13 +62,8 @@ function Editor({ view }: { view: WorkCalendarView }) {
   const [at, setAt] = useState(`${view.year.year}-01-01`);
   const [importing, setImporting] = useState(false);
   const [removing, setRemoving] = useState(false);
-  const saved = useRef(false);
   const dirty = draft !== first;
-  const leaving = useBlocker({
-    shouldBlockFn: ({ current, next }) => dirty && !saved.current && current.pathname !== next.pathname,
-    enableBeforeUnload: false,
-    withResolver: true,
-  });
+  const guard = useLeaveGuard(dirty);
 
   const { year } = view.year;
   const before = useMemo(() => view.year.days.map(asYearDay), [view.year]);
@@ -96,7 +91,7 @@ function Editor({ view }: { view: WorkCalendarView }) {
     // The editor begins anew with what was saved, so what follows hangs on the promise; a refusal stands on the page.
     void put.mutateAsync({ calendar: draft, seen_revision: row.revision }).then(
       ({ revision }) => {
-        saved.current = true;
+        guard.release();
         const back = () =>
           builtIn
             ? remove.mutateAsync({ calendar: name, seen_revision: revision })
@@ -294,56 +289,28 @@ function Editor({ view }: { view: WorkCalendarView }) {
           onClose={() => setImporting(false)}
         />
       )}
-      <Dialog
+      <Ask
         open={removing}
         onClose={() => setRemoving(false)}
-        role="alertdialog"
         title={w.removeTitle(said(row.title))}
         lead={w.removeLead}
-        width={440}
-        footer={
-          <>
-            <Button onPress={() => setRemoving(false)}>{w.cancel}</Button>
-            <Button
-              autoFocus
-              variant="danger"
-              onPress={() => {
-                setRemoving(false);
-                remove.mutate(
-                  { calendar: row.name, seen_revision: row.revision },
-                  {
-                    onSuccess: () => {
-                      saved.current = true;
-                      toast({ text: w.removed(said(row.title)) });
-                      void navigate({ to: "/settings" });
-                    },
-                  },
-                );
-              }}
-            >
-              {w.remove}
-            </Button>
-          </>
+        no={w.cancel}
+        yes={w.remove}
+        danger
+        onYes={() =>
+          remove.mutate(
+            { calendar: row.name, seen_revision: row.revision },
+            {
+              onSuccess: () => {
+                guard.release();
+                toast({ text: w.removed(said(row.title)) });
+                void navigate({ to: "/settings" });
+              },
+            },
+          )
         }
       />
-      <Dialog
-        open={leaving.status === "blocked"}
-        onClose={() => leaving.reset?.()}
-        role="alertdialog"
-        title={w.leaveTitle}
-        lead={w.leaveLead}
-        width={420}
-        footer={
-          <>
-            <Button variant="danger" onPress={() => leaving.proceed?.()}>
-              {w.leave}
-            </Button>
-            <Button variant="primary" autoFocus onPress={() => leaving.reset?.()}>
-              {w.stay}
-            </Button>
-          </>
-        }
-      />
+      <LeaveGuard of={guard} />
     </View>
   );
 }

@@ -1,25 +1,15 @@
 // Values that only executors can read: their names, whom each is for, and when it was set. A value itself is typed here
 // once and never shown again, to anyone.
 import { useQuery } from "@tanstack/react-query";
-import { KeyRound, Plus, RefreshCw, Trash2 } from "lucide-react";
+import { KeyRound, RefreshCw, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Refusal } from "@/api/door";
 import { secretsQuery, usePutSecret, useRemoveSecret } from "@/api/secrets";
-import type { SecretList, SecretRow } from "@/api/types";
-import { Answer, DueIn } from "@/components";
+import type { SecretRow } from "@/api/types";
+import { DueIn } from "@/components";
 import { useSaid, useWords } from "@/lib/words";
-import {
-  Button,
-  Dialog,
-  EmptyState,
-  IconButton,
-  Section,
-  SkeletonRows,
-  Suggest,
-  Tag,
-  TextField,
-  toast,
-} from "@/primitives";
+import { Ask, Button, Dialog, IconButton, Suggest, Tag, TextField, toast } from "@/primitives";
+import { Line, Listing } from "./Listing";
 import { settingsWords } from "./words";
 
 export function Secrets() {
@@ -31,70 +21,38 @@ export function Secrets() {
   const [removing, setRemoving] = useState<SecretRow | null>(null);
   const list = secrets.data;
   return (
-    <Section
-      title={w.title}
-      note={w.note}
-      actions={
-        list && (
-          <Button
-            size="sm"
-            icon={<Plus />}
-            why={list.can_add.why && said(list.can_add.why)}
-            onPress={() => setEdited("new")}
-            data-testid="secret-add"
-          >
-            {w.add}
-          </Button>
-        )
-      }
-    >
-      <Answer of={secrets} skeleton={<SkeletonRows rows={2} />}>
-        {(found: SecretList) => (
-          <div className="panel">
-            {found.rows.length === 0 ? (
-              <EmptyState icon={<KeyRound />} title={w.none} hint={w.noneHint} />
-            ) : (
-              <ul className="divide-y divide-line">
-                {found.rows.map((row) => (
-                  <One
-                    key={`${row.group}/${row.name}`}
-                    row={row}
-                    onEdit={() => setEdited(row)}
-                    onRemove={() => setRemoving(row)}
-                  />
-                ))}
-              </ul>
-            )}
-          </div>
-        )}
-      </Answer>
+    <>
+      <Listing
+        title={w.title}
+        note={w.note}
+        of={secrets}
+        keyOf={(row) => `${row.group}/${row.name}`}
+        empty={{ icon: <KeyRound />, title: w.none, hint: w.noneHint }}
+        add={
+          list && {
+            label: w.add,
+            why: list.can_add.why && said(list.can_add.why),
+            run: () => setEdited("new"),
+            testid: "secret-add",
+          }
+        }
+      >
+        {(row) => <One row={row} onEdit={() => setEdited(row)} onRemove={() => setRemoving(row)} />}
+      </Listing>
       {edited !== null && list && (
         <SecretDialog edited={edited === "new" ? null : edited} groups={list.groups} onClose={() => setEdited(null)} />
       )}
-      <Dialog
+      <Ask
         open={removing !== null}
         onClose={() => setRemoving(null)}
-        role="alertdialog"
         title={w.removeTitle(removing?.name ?? "")}
         lead={w.removeLead}
-        width={440}
-        footer={
-          <>
-            <Button onPress={() => setRemoving(null)}>{w.cancel}</Button>
-            <Button
-              autoFocus
-              variant="danger"
-              onPress={() => {
-                if (removing) remove.mutate({ group: removing.group, name: removing.name });
-                setRemoving(null);
-              }}
-            >
-              {w.remove}
-            </Button>
-          </>
-        }
+        no={w.cancel}
+        yes={w.remove}
+        danger
+        onYes={() => removing && remove.mutate({ group: removing.group, name: removing.name })}
       />
-    </Section>
+    </>
   );
 }
 
@@ -103,22 +61,23 @@ function One({ row, onEdit, onRemove }: { row: SecretRow; onEdit: () => void; on
   const said = useSaid();
   const why = row.can_change.why && said(row.can_change.why);
   return (
-    <li className="flex items-center gap-3 px-4 py-2" data-secret={`${row.group}/${row.name}`}>
-      <div className="min-w-0 flex-1">
-        <div className="flex items-center gap-2">
-          <span className="truncate font-medium">{row.name}</span>
-          <Tag>{row.group}</Tag>
-        </div>
-        <div className="flex flex-wrap gap-x-2 text-ink-3 text-xs">
-          <code className="select-text">{`\${secret:${row.name}}`}</code>
-          <span>{w.setBy(row.by)}</span>
-          <DueIn at={row.at.ms} quiet />
-        </div>
-        {row.stale && <div className="text-warn text-xs">▲ {w.stale}</div>}
-      </div>
-      <IconButton size="sm" label={w.setAgain(row.name)} icon={<RefreshCw />} why={why} onPress={onEdit} />
-      <IconButton size="sm" label={w.removeTitle(row.name)} icon={<Trash2 />} why={why} onPress={onRemove} />
-    </li>
+    <>
+      <Line
+        name={row.name}
+        tags={<Tag>{row.group}</Tag>}
+        actions={
+          <>
+            <IconButton size="sm" label={w.setAgain(row.name)} icon={<RefreshCw />} why={why} onPress={onEdit} />
+            <IconButton size="sm" label={w.removeTitle(row.name)} icon={<Trash2 />} why={why} onPress={onRemove} />
+          </>
+        }
+      >
+        <code className="select-text">{`\${secret:${row.name}}`}</code>
+        <span>{w.setBy(row.by)}</span>
+        <DueIn at={row.at.ms} quiet />
+      </Line>
+      {row.stale && <div className="text-warn text-xs">▲ {w.stale}</div>}
+    </>
   );
 }
 
