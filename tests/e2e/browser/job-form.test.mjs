@@ -113,8 +113,9 @@ story(
     assert.equal(changed.spec.parameters.command, "echo two\necho three", "lines stay lines");
 
     await page.getByRole("tab", { name: /Versions/ }).click();
-    await page.getByText("schedule.expression").waitFor();
-    await page.getByText("− 30 4 * * *").or(page.getByText("0 2 * * *")).first().waitFor();
+    const diff = page.getByTestId("version-diff");
+    await diff.getByText("− daily at 02:00").waitFor();
+    await diff.getByText("+ daily at 04:30").waitFor();
     await button(page, "Restore version 1").click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Restore" }).click();
     await toast(page, "Version 1 is in force again").waitFor();

@@ -165,10 +165,10 @@ story(
       });
     await page.evaluate((job) => window.location.assign(`#/jobs/${job}?tab=versions`), row.id);
     const diff = page.getByTestId("version-diff");
-    await diff.getByText("− 0 11 * * *").waitFor();
+    await diff.getByText("− daily at 11:00").waitFor();
     await page.getByRole("radio", { name: "Compare from version 1" }).check();
-    await diff.getByText("− 0 10 * * *").waitFor();
-    await diff.getByText("+ 0 12 * * *").waitFor();
+    await diff.getByText("− daily at 10:00").waitFor();
+    await diff.getByText("+ daily at 12:00").waitFor();
     await page.getByRole("button", { name: "Restore version 1" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Restore" }).click();
     await toast(page, "Version 1 is in force again").waitFor();

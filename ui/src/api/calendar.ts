@@ -106,21 +106,33 @@ export function useSaveMove() {
   });
 }
 
-/** What a change of a job's own document would come to: its next runs as they are and as they would be. */
-export const changeQuery = (job: string, key: string, change: (spec: JobSpec) => JobSpec | Promise<JobSpec>) =>
+/** A run put down a second time, at a reading of the wall; or another window over which the runs are spread. */
+export type Adjust = { is: "copy"; to_local: string } | { is: "spread"; seconds: number };
+
+/** What that would come to: the job as it would be saved, its next runs as they are and as they would be. */
+export const adjustQuery = (job: string, adjust: Adjust) =>
   queryOptions({
-    queryKey: ["change", job, key],
-    queryFn: async () => {
-      const detail = await call("get_job", { job });
-      const spec = await change(detail.spec);
-      const [before, after] = await Promise.all([
-        call("check_job", { spec: detail.spec, job }),
-        call("check_job", { spec, job }),
-      ]);
-      return { detail, spec, before: before.preview, after: after.preview, faults: after.faults };
-    },
+    queryKey: ["adjust", job, adjust],
+    queryFn: () =>
+      adjust.is === "copy"
+        ? call("copy_run", { job, to_local: adjust.to_local })
+        : call("spread_runs", { job, seconds: adjust.seconds }),
+    meta: { topics: ["jobs"] },
     gcTime: 0,
     retry: false,
+  });
+
+/** What was changed by hand about single runs and would mean nothing to the job as it would be saved. */
+export const lapsedQuery = (job: string, spec: JobSpec | null) =>
+  queryOptions({
+    queryKey: ["lapsed", job, spec?.schedule, spec?.effectiveFrom],
+    enabled: spec !== null,
+    queryFn: async () => {
+      const { exceptions } = (await call("get_job", { job })).spec;
+      if (!spec || !exceptions || exceptions.length === 0) return [];
+      return (await call("check_job", { spec: { ...spec, exceptions }, job })).lapsed;
+    },
+    gcTime: 0,
   });
 
 /** Leaves one run out, and says under which version, so that it can be taken back. */

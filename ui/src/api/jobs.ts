@@ -43,6 +43,15 @@ export const previewQuery = (spec: JobSpec) =>
     staleTime: 60_000,
   });
 
+/** What two versions differ in, in words and in the order of a job's fields. */
+export const compareQuery = (ask: { job: string; from: number; to: number }) =>
+  queryOptions({
+    queryKey: ["jobs", "compare", ask],
+    queryFn: () => call("compare_versions", ask),
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+
 function useJobsChange<T, R>(change: (input: T) => Promise<R>) {
   const client = useQueryClient();
   return useMutation({

@@ -45,13 +45,22 @@ export const toneVar: Record<Tone, string> = {
   stopped: "var(--stopped)",
 };
 
-export function Tag({ children, tone, onRemove }: { children: string; tone?: Tone; onRemove?: () => void }) {
+interface TagProps {
+  children: string;
+  tone?: Tone;
+  /** It is never cut. */
+  whole?: boolean;
+  onRemove?: () => void;
+}
+
+export function Tag({ children, tone, whole = false, onRemove }: TagProps) {
   const w = useWords(primitiveWords);
   return (
     <span
       title={children}
       className={cx(
-        "prose-nums inline-flex h-5 min-w-0 max-w-40 items-center gap-1 rounded-sm px-1.5 text-2xs",
+        "prose-nums inline-flex h-5 min-w-0 items-center gap-1 rounded-sm px-1.5 text-2xs",
+        !whole && "max-w-40",
         tone ? toneSoft[tone] : "bg-sunken text-ink-2 ring-1 ring-line ring-inset",
       )}
     >

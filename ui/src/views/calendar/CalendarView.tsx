@@ -1,12 +1,11 @@
 // The calendar: the schedule itself, as something one can take hold of. A week is asked for at a time; the day and the
 // agenda show the same answer in another form. Where one is (date, form, filter) stands in the address.
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { CalendarOff, ChevronLeft, ChevronRight, Search, X } from "lucide-react";
 import { useDeferredValue, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { type CalendarEntry, monthQuery, weekQuery } from "@/api/calendar";
 import { getZone, onZone } from "@/api/door";
-import { instantOf } from "@/api/walltime";
 import { Answer, View } from "@/components";
 import { addDays, localOf, mondayOf, wallMinute, weekdayOf } from "@/lib/civil";
 import { useMinute } from "@/lib/clock";
@@ -43,7 +42,6 @@ export function CalendarView() {
   } | null>(null);
   const [changing, setChanging] = useState<JobChange | null>(null);
   const [menu, setMenu] = useState<{ entry: CalendarEntry; at: { x: number; y: number } } | null>(null);
-  const client = useQueryClient();
   const skip = useSkipEntry();
   const [zoom, setZoom] = useState(2);
   const hourPx = HOUR_PX[zoom] ?? 48;
@@ -130,20 +128,14 @@ export function CalendarView() {
     const { job, name } = move.entry;
     if (move.manner === "copy") {
       const local = localOf(day.date, move.minute);
-      const lead = w.change.copyLead(w.when(day.weekday, day.date, local.slice(11)));
-      const at = instantOf(client, local, week?.zone ?? "UTC");
-      void at.then((at) =>
-        setChanging({
-          job,
-          name,
-          title: w.change.copyTitle(name),
-          lead,
-          done: w.change.copied(name),
-          key: `copy ${at}`,
-          at,
-          change: (spec) => ({ ...spec, exceptions: [...(spec.exceptions ?? []), { change: "added", at }] }),
-        }),
-      );
+      setChanging({
+        job,
+        name,
+        title: w.change.copyTitle(name),
+        lead: w.change.copyLead(w.when(day.weekday, day.date, local.slice(11))),
+        done: w.change.copied(name),
+        adjust: { is: "copy", to_local: local },
+      });
       return;
     }
     if (move.manner === "stretch") {
@@ -154,9 +146,7 @@ export function CalendarView() {
         title: w.change.spreadTitle(name),
         lead: w.change.spreadLead(minutes),
         done: w.change.spreadDone(name),
-        key: `spread ${minutes}`,
-        at: null,
-        change: (spec) => ({ ...spec, spreadSeconds: minutes * 60 }),
+        adjust: { is: "spread", seconds: minutes * 60 },
       });
       return;
     }

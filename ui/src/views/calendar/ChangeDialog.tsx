@@ -1,13 +1,12 @@
-// A change of one job that was made with the hand: a run put down a second time, or its spread pulled. Shows the next runs
-// before and after; what is saved can be taken back from the toast or with Ctrl+Z.
+// A change of one job that was made with the hand: a run put down a second time, or its spread pulled. Shows what the node
+// says would come of it; what is saved can be taken back from the toast or with Ctrl+Z.
 import { useQuery } from "@tanstack/react-query";
 import { CircleAlert } from "lucide-react";
-import { changeQuery, useSaveMove, useTakeBackMove } from "@/api/calendar";
-import type { JobSpec } from "@/api/types";
+import { type Adjust, adjustQuery, useSaveMove, useTakeBackMove } from "@/api/calendar";
 import { RefusalNotice } from "@/components";
 import { useSaid, useWords } from "@/lib/words";
 import { Button, Dialog, Notice, Skeleton, toast } from "@/primitives";
-import { Runs } from "./RescheduleDialog";
+import { Collisions, Effect } from "./RescheduleDialog";
 import { calendarWords } from "./words";
 
 export interface JobChange {
@@ -16,35 +15,25 @@ export interface JobChange {
   title: string;
   lead: string;
   done: string;
-  /** What tells this change from another one of the same job. */
-  key: string;
-  change: (spec: JobSpec) => JobSpec | Promise<JobSpec>;
-  /** The moment it is about, to be found among the runs. */
-  at: number | null;
+  adjust: Adjust;
 }
 
 export function ChangeDialog({ change, onClose }: { change: JobChange; onClose: () => void }) {
   const all = useWords(calendarWords);
   const w = all.change;
   const said = useSaid();
-  const query = useQuery(changeQuery(change.job, change.key, change.change));
+  const query = useQuery(adjustQuery(change.job, change.adjust));
   const save = useSaveMove();
   const takeBack = useTakeBackMove();
   const found = query.data;
-  const fault = found?.faults[0];
-  const moments = (preview: { runs: { due: { ms: number; text: string; offset: string } }[] } | null | undefined) =>
-    (preview?.runs ?? []).slice(0, 8).map((run) => run.due);
-  const before = moments(found?.before);
-  const after = moments(found?.after);
-  const was = new Set((found?.before?.runs ?? []).map((run) => run.due.ms));
-  const is = new Set((found?.after?.runs ?? []).map((run) => run.due.ms));
+  const choice = found?.choice;
+  const refused = choice && !choice.allowed.ok ? (choice.allowed.why ? said(choice.allowed.why) : w.refused) : null;
 
   const onSave = () => {
-    if (!found || fault || save.isPending) return;
-    const { job, name } = change;
-    const { version } = found.detail.row;
+    if (!found?.choice.spec || refused || save.isPending) return;
+    const { job, name, version } = found;
     save.mutate(
-      { spec: found.spec, job, seen_version: version },
+      { spec: found.choice.spec, job, seen_version: version },
       {
         onSuccess: (done) => {
           onClose();
@@ -75,7 +64,7 @@ export function ChangeDialog({ change, onClose }: { change: JobChange; onClose: 
           <Button
             autoFocus
             variant="primary"
-            why={!found ? w.reading : fault ? said(fault.message) : null}
+            why={found ? refused : w.reading}
             isPending={save.isPending}
             onPress={onSave}
             data-testid="change-save"
@@ -87,22 +76,12 @@ export function ChangeDialog({ change, onClose }: { change: JobChange; onClose: 
     >
       <div data-testid="change-dialog" className="flex flex-col gap-3">
         {query.isError && <RefusalNotice error={query.error} onAgain={() => void query.refetch()} />}
-        {fault && <Notice tone="bad" icon={<CircleAlert />} title={said(fault.message)} />}
+        {refused && <Notice tone="bad" icon={<CircleAlert />} title={refused} />}
         {!found && !query.isError && <Skeleton className="h-40 w-full" />}
-        {found && !fault && (
+        {choice && !refused && (
           <>
-            {found.after && (
-              <div>
-                <div className="eyebrow mb-1">{w.words}</div>
-                <div className="rounded-md bg-sunken px-3 py-2 font-medium ring-1 ring-line ring-inset">
-                  {said(found.after.words)}
-                </div>
-              </div>
-            )}
-            <div className="grid grid-cols-2 gap-4">
-              <Runs title={all.ask.before} moments={before} mark={(ms) => (is.has(ms) ? null : "gone")} to={null} />
-              <Runs title={all.ask.after} moments={after} mark={(ms) => (was.has(ms) ? null : "new")} to={change.at} />
-            </div>
+            <Effect choice={choice} to={null} />
+            <Collisions names={choice.collisions} />
           </>
         )}
         {save.isError && <RefusalNotice error={save.error} />}

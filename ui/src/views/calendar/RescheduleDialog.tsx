@@ -1,10 +1,10 @@
 // What was meant by a drop: this run, this and those after it, or all. Shows for each what would come of it before
 // anything is changed; what is saved can be taken back from the toast or with Ctrl+Z.
 import { useQuery } from "@tanstack/react-query";
-import { ArrowRight, CalendarClock, CircleAlert } from "lucide-react";
+import { ArrowRight, CalendarClock, CalendarX2, CircleAlert } from "lucide-react";
 import { useEffect, useId, useState } from "react";
-import { rescheduleQuery, useSaveMove, useTakeBackMove } from "@/api/calendar";
-import type { Moment, RescheduleChoice, RescheduleView, Scope } from "@/api/types";
+import { lapsedQuery, rescheduleQuery, useSaveMove, useTakeBackMove } from "@/api/calendar";
+import type { JobSpec, Moment, RescheduleChoice, Scope } from "@/api/types";
 import { RefusalNotice } from "@/components";
 import { parts, weekdayOf } from "@/lib/civil";
 import { cx } from "@/lib/cx";
@@ -135,15 +135,9 @@ export function RescheduleDialog({ ask, name, onClose }: RescheduleDialogProps) 
           <>
             <Scopes choices={choices} chosen={choice?.scope ?? null} onChoose={setWanted} />
             {!choice && <Notice tone="warn" icon={<CircleAlert />} title={w.noneAllowed} />}
-            {choice && <Effect choice={choice} view={view} />}
-            {choice && choice.collisions.length > 0 && (
-              <div data-testid="reschedule-collisions">
-                <Notice tone="warn" icon={<CalendarClock />} title={w.collisions(choice.collisions.length)}>
-                  {choice.collisions.slice(0, 6).join(", ")}
-                  {choice.collisions.length > 6 && ` +${choice.collisions.length - 6}`}
-                </Notice>
-              </div>
-            )}
+            {choice && <Effect choice={choice} to={view.to.ms} />}
+            {choice && choice.scope !== "thisRun" && <Lapses job={view.job} spec={choice.spec} />}
+            {choice && <Collisions names={choice.collisions} />}
           </>
         )}
         {save.isError && <RefusalNotice error={save.error} />}
@@ -210,7 +204,43 @@ function Scopes({ choices, chosen, onChoose }: ScopesProps) {
   );
 }
 
-function Effect({ choice, view }: { choice: RescheduleChoice; view: RescheduleView }) {
+/** What was changed by hand and would go, because the new schedule does not plan its times. */
+function Lapses({ job, spec }: { job: string; spec: JobSpec | null }) {
+  const w = useWords(calendarWords).ask;
+  const said = useSaid();
+  const lapsed = useQuery(lapsedQuery(job, spec)).data ?? [];
+  if (lapsed.length === 0) return null;
+  return (
+    <div data-testid="reschedule-lapsed">
+      <Notice tone="warn" icon={<CalendarX2 />} title={w.lapsed(lapsed.length)}>
+        <ul>
+          {lapsed.map(({ words }) => (
+            <li key={words.en}>{said(words)}</li>
+          ))}
+        </ul>
+      </Notice>
+    </div>
+  );
+}
+
+const FEW = 6;
+
+/** The other jobs that it would meet. */
+export function Collisions({ names }: { names: readonly string[] }) {
+  const w = useWords(calendarWords).ask;
+  if (names.length === 0) return null;
+  return (
+    <div data-testid="reschedule-collisions">
+      <Notice tone="warn" icon={<CalendarClock />} title={w.collisions(names.length)}>
+        {names.slice(0, FEW).join(", ")}
+        {names.length > FEW && ` +${names.length - FEW}`}
+      </Notice>
+    </div>
+  );
+}
+
+/** The schedule in words, and the next runs before and after; `to` is the moment that it is about. */
+export function Effect({ choice, to }: { choice: RescheduleChoice; to: number | null }) {
   const w = useWords(calendarWords).ask;
   const said = useSaid();
   const before = new Set(choice.before.map((moment) => moment.ms));
@@ -228,7 +258,7 @@ function Effect({ choice, view }: { choice: RescheduleChoice; view: RescheduleVi
       </div>
       <div className="grid grid-cols-2 gap-4">
         <Runs title={w.before} moments={choice.before} mark={(ms) => (after.has(ms) ? null : "gone")} to={null} />
-        <Runs title={w.after} moments={choice.after} mark={(ms) => (before.has(ms) ? null : "new")} to={view.to.ms} />
+        <Runs title={w.after} moments={choice.after} mark={(ms) => (before.has(ms) ? null : "new")} to={to} />
       </div>
     </>
   );
@@ -241,7 +271,7 @@ interface RunsProps {
   to: number | null;
 }
 
-export function Runs({ title, moments, mark, to }: RunsProps) {
+function Runs({ title, moments, mark, to }: RunsProps) {
   const all = useWords(calendarWords);
   const year = moments[0] && parts(moments[0].text.slice(0, 10)).year;
   return (

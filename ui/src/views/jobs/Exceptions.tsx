@@ -1,7 +1,7 @@
 // Single runs that a person changed: left out, moved, or added. They are made beside a time in the list of next runs, and
 // stand here until they are taken back.
 import { CalendarX2, MoveRight, Plus, X } from "lucide-react";
-import type { PreviewRow } from "@/api/types";
+import type { LapsedException, PreviewRow } from "@/api/types";
 import { WallField } from "@/components/schedule";
 import { useWords } from "@/lib/words";
 import { Button, IconButton } from "@/primitives";
@@ -16,6 +16,18 @@ export function withException(draft: Draft, next: ExceptionDraft): ExceptionDraf
   // It goes on being called by the time that was planned, wherever it has been moved to meanwhile.
   const named = before && before.change !== "added" && next.change !== "added" ? { ...next, wall: before.wall } : next;
   return [...draft.exceptions.filter((each) => !same(each)), named];
+}
+
+/** The same without those that the schedule no longer plans a time for. */
+export function withoutLapsed(
+  exceptions: readonly ExceptionDraft[],
+  lapsed: readonly LapsedException[],
+): ExceptionDraft[] {
+  return exceptions.filter(
+    (each) =>
+      each.change === "added" ||
+      !lapsed.some(({ exception }) => exception.change !== "added" && exception.planned === each.planned),
+  );
 }
 
 /** The wall-clock time of a row of the preview, as the form writes it. */

@@ -1,25 +1,27 @@
 // Writing a job: at the left what one decides, at the right what it comes to, live. The node judges every change as it is
 // typed; what is wrong stands beside its field, once one has been there or has tried to save. Saving is one key.
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useBlocker, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { CircleAlert, RotateCw } from "lucide-react";
 import { type ReactNode, useMemo, useRef, useState } from "react";
 import { call, getZone, Refusal } from "@/api/door";
 import { jobQuery, useSaveJob } from "@/api/jobs";
 import { bootstrapQuery } from "@/api/node";
-import type { Bootstrap, Fault } from "@/api/types";
+import type { Bootstrap, Fault, LapsedException } from "@/api/types";
 import { wallAt } from "@/api/walltime";
-import { Answer, ParameterForm, RefusalNotice, stateWords, View } from "@/components";
+import { Answer, LeaveGuard, ParameterForm, RefusalNotice, stateWords, useLeaveGuard, View } from "@/components";
 import { DraftError, scheduleWords } from "@/components/schedule";
 import { now } from "@/lib/clock";
 import { useHotkey } from "@/lib/hotkeys";
 import { withParameter } from "@/lib/schemaForm";
 import { useSettled } from "@/lib/settled";
 import { useLang, useSaid, useWords } from "@/lib/words";
-import { Button, Dialog, Notice, NumberField, Select, Skeleton, SkeletonRows, TextField, toast } from "@/primitives";
+import { Button, Notice, NumberField, Select, Skeleton, SkeletonRows, TextField, toast } from "@/primitives";
 import { type Draft, emptyDraft, fromSpec, type SetDraft, toSpec } from "./draft";
+import { withoutLapsed } from "./Exceptions";
 import { EXECUTION_HOMES, ExecutionFields } from "./ExecutionFields";
 import { executionWords } from "./executionWords";
+import { LapsedAsk, LapsedNotice } from "./Lapsed";
 import { RunMenu } from "./RunMenu";
 import { RunsPreview } from "./RunsPreview";
 import { editJobRoute, newJobRoute } from "./route";
@@ -120,16 +122,11 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
   const [tried, setTried] = useState(false);
   const [refusal, setRefusal] = useState<Fault | null>(null);
+  const [losing, setLosing] = useState<readonly LapsedException[] | null>(null);
   const [more, setMore] = useState(false);
-  // What was typed is not lost by a slip: leaving with it unsaved is asked about, however one leaves.
-  const saved = useRef(false);
   const form = useRef<HTMLFormElement>(null);
   const dirty = draft !== first;
-  const leaving = useBlocker({
-    shouldBlockFn: () => dirty && !saved.current,
-    enableBeforeUnload: false,
-    withResolver: true,
-  });
+  const guard = useLeaveGuard(dirty);
 
   const set: SetDraft = (change, where) => {
     setDraft((old) => ({ ...old, ...(typeof change === "function" ? change(old) : change) }));
@@ -146,7 +143,7 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
         const spec = await toSpec(client, settled);
         return { ...(await call("check_job", { spec, job })), wall: null };
       } catch (error) {
-        if (error instanceof DraftError) return { faults: [], preview: null, wall: error.field };
+        if (error instanceof DraftError) return { faults: [], preview: null, lapsed: [], wall: error.field };
         throw error;
       }
     },
@@ -164,7 +161,7 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
   const seen = (field: string) => tried || [...touched].some((each) => field === each || field.startsWith(`${each}.`));
   const error = (field: string): string | null => {
     if (!seen(field)) return null;
-    if (check.data?.wall === field) return field === "schedule.repeatDays" ? sched.repeat.notDays : sched.notWall;
+    if (check.data?.wall === field) return field.endsWith("repeatDays") ? sched.repeat.notDays : sched.notWall;
     const fault = faults.find((each) => each.field === field || each.field?.startsWith(`${field}.`));
     return fault ? said(fault.message) : null;
   };
@@ -175,23 +172,41 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
   );
   const blocking = faults.length + (check.data?.wall ? 1 : 0);
 
-  const submit = async () => {
+  const lapsed = check.data?.lapsed ?? [];
+  const dropLapsed = (gone: readonly LapsedException[]) =>
+    set((old) => ({ exceptions: withoutLapsed(old.exceptions, gone) }));
+
+  /** `asked`: what a change of the schedule leaves without meaning has been seen, and goes. */
+  const submit = async (asked: readonly LapsedException[] = []) => {
     setTried(true);
     requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
     const judged = settled === draft && !check.isFetching;
     if (save.isPending || (judged && blocking > 0)) return;
+    const written = { ...draft, exceptions: withoutLapsed(draft.exceptions, asked) };
     let spec: Record<string, unknown>;
     try {
-      spec = await toSpec(client, draft);
+      spec = await toSpec(client, written);
+      // A key that is quicker than the judgement waits for it: nothing that was changed by hand is lost unseen.
+      const changed = asked.length === 0 && draft.exceptions.some((each) => each.change !== "added");
+      const gone = !changed ? [] : judged ? lapsed : (await call("check_job", { spec, job })).lapsed;
+      if (gone.length > 0) {
+        setLosing(gone);
+        return;
+      }
     } catch (cause) {
       if (cause instanceof DraftError) return;
+      if (cause instanceof Refusal) {
+        setRefusal(cause.fault);
+        return;
+      }
       throw cause;
     }
+    if (asked.length > 0) dropLapsed(asked);
     save.mutate(
       { spec, job, seen_version: version },
       {
         onSuccess: (done) => {
-          saved.current = true;
+          guard.release();
           toast({ text: w.saved(draft.name.trim()) });
           void navigate({ to: "/jobs/$job", params: { job: done.jobs[0] ?? job ?? "" } });
         },
@@ -450,6 +465,7 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
             </div>
           </div>
           <div tabIndex={0} className="min-h-0 flex-1 overflow-y-auto px-4 py-2">
+            <LapsedNotice of={lapsed} onDrop={() => dropLapsed(lapsed)} />
             <Answer of={check} skeleton={<Skeleton className="h-40 w-full" />}>
               {(data) =>
                 data.preview ? (
@@ -474,24 +490,8 @@ function Form({ job, node, onReload, ...begun }: FormProps) {
           </div>
         </aside>
       </div>
-      <Dialog
-        open={leaving.status === "blocked"}
-        onClose={() => leaving.reset?.()}
-        role="alertdialog"
-        title={w.leaveTitle}
-        lead={w.leaveLead}
-        width={420}
-        footer={
-          <>
-            <Button variant="danger" onPress={() => leaving.proceed?.()}>
-              {w.leave}
-            </Button>
-            <Button variant="primary" autoFocus onPress={() => leaving.reset?.()}>
-              {w.stay}
-            </Button>
-          </>
-        }
-      />
+      <LapsedAsk of={losing} onClose={() => setLosing(null)} onSave={(gone) => void submit(gone)} />
+      <LeaveGuard of={guard} />
     </View>
   );
 }
@@ -533,6 +533,7 @@ const HOMES = [
   "calendar",
   "onNonWorkday",
   "exceptions",
+  "blackouts",
   "effectiveFrom",
   "effectiveUntil",
   "supersede",

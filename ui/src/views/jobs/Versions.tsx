@@ -1,15 +1,20 @@
 // Every version a job ever had: any two compared, field by field and by the runs they plan, and any of them restored.
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ArrowLeftRight, History } from "lucide-react";
-import { useId, useMemo, useState } from "react";
-import { previewQuery, useRestoreVersion } from "@/api/jobs";
+import { useId, useState, useSyncExternalStore } from "react";
+import { getZone, onZone } from "@/api/door";
+import { compareQuery, previewQuery, useRestoreVersion } from "@/api/jobs";
+import { bootstrapQuery } from "@/api/node";
 import type { JobDetail, JobSpec, VersionRow } from "@/api/types";
+import { wallAt } from "@/api/walltime";
+import { Answer } from "@/components";
+import { useNow } from "@/lib/clock";
 import { cx } from "@/lib/cx";
 import { useSaid, useWords } from "@/lib/words";
-import { Button, Clip, Dialog, EmptyState, IconButton, Skeleton, Tag, toast } from "@/primitives";
+import { Ask, Button, Clip, EmptyState, IconButton, Skeleton, Tag, toast } from "@/primitives";
 import { Box } from "./Box";
-import { differences } from "./differences";
 import { timeWords } from "./timeWords";
+import { inForce, startsLater } from "./versions";
 import { jobWords } from "./words";
 
 export function Versions({ detail }: { detail: JobDetail }) {
@@ -26,8 +31,26 @@ export function Versions({ detail }: { detail: JobDetail }) {
   const find = (n: number | undefined) => versions.find((each) => each.version === n);
   const to = find(pair?.to) ?? newest;
   const from = find(pair?.from) ?? versions[1] ?? newest;
-  const rows = useMemo(() => (from && to ? differences(from.spec, to.spec) : []), [from, to]);
+  const compared = useQuery({
+    ...compareQuery({ job: detail.row.id, from: from?.version ?? 0, to: to?.version ?? 0 }),
+    enabled: from !== undefined && from !== to,
+  });
+  const now = useNow();
+  const held = inForce(versions, now);
   if (!newest || !from || !to) return <EmptyState icon={<History />} title={d.versions} />;
+  const onRestore = (back: VersionRow) => {
+    const { id, version } = detail.row;
+    restore.mutate(
+      { job: id, version: back.version, seen_version: version },
+      {
+        onSuccess: (done) =>
+          toast({
+            text: d.restored(back.version),
+            undo: () => restore.mutate({ job: id, version, seen_version: done.version }),
+          }),
+      },
+    );
+  };
   const choose = (side: "from" | "to", version: number) =>
     setPair({ from: from.version, to: to.version, [side]: version });
   return (
@@ -62,7 +85,8 @@ export function Versions({ detail }: { detail: JobDetail }) {
               <span className="min-w-0 flex-1">
                 <span className="flex flex-wrap items-center gap-x-2">
                   <span className="font-medium">{d.version(each.version)}</span>
-                  {each === newest && <Tag tone="ok">{d.current}</Tag>}
+                  {each === held && <Tag tone="ok">{d.current}</Tag>}
+                  {startsLater(each) && <TakesEffect of={each} now={now} />}
                 </span>
                 <span className="block text-ink-3 text-xs">{d.savedBy(each.saved_by, each.saved_at.text)}</span>
                 <Clip className="text-ink-2 text-xs">{said(each.words)}</Clip>
@@ -93,62 +117,73 @@ export function Versions({ detail }: { detail: JobDetail }) {
           </>
         }
       >
-        {rows.length === 0 ? (
-          <p className="py-2 text-ink-3">{from === to ? d.same : t.same}</p>
+        {from === to ? (
+          <p className="py-2 text-ink-3">{d.same}</p>
         ) : (
-          <div data-testid="version-diff" className="grid grid-cols-[max-content_1fr_1fr] gap-x-4">
-            <span className="eyebrow border-line border-b pb-1">{d.field}</span>
-            <span className="eyebrow border-line border-b pb-1">{d.version(from.version)}</span>
-            <span className="eyebrow border-line border-b pb-1">{d.version(to.version)}</span>
-            {rows.map((row) => (
-              <div key={row.path} className="contents">
-                <code className="border-line border-b py-1.5 text-ink-2 text-xs">{row.path}</code>
-                <Side sign="−" text={row.before} tone="bad" />
-                <Side sign="+" text={row.after} tone="ok" />
-              </div>
-            ))}
-          </div>
+          <Answer of={compared} skeleton={<Skeleton className="h-24 w-full" />}>
+            {({ changes }) =>
+              changes.length === 0 ? (
+                <p className="py-2 text-ink-3">{t.same}</p>
+              ) : (
+                <div
+                  data-testid="version-diff"
+                  aria-busy={compared.isPlaceholderData}
+                  className="grid grid-cols-[max-content_1fr_1fr] gap-x-4"
+                >
+                  <span className="eyebrow border-line border-b pb-1">{d.field}</span>
+                  <span className="eyebrow border-line border-b pb-1">{d.version(from.version)}</span>
+                  <span className="eyebrow border-line border-b pb-1">{d.version(to.version)}</span>
+                  {changes.map((change) => (
+                    <div key={change.field} className="contents">
+                      <span className="border-line border-b py-1.5 text-ink-2" title={change.field}>
+                        {said(change.name)}
+                      </span>
+                      <Side sign="−" text={change.before && said(change.before)} tone="bad" />
+                      <Side sign="+" text={change.after && said(change.after)} tone="ok" />
+                    </div>
+                  ))}
+                </div>
+              )
+            }
+          </Answer>
         )}
         <div className="mt-4 grid grid-cols-2 gap-4">
           <Planned title={`${t.runs}: ${d.version(from.version)}`} spec={from.spec} other={to.spec} />
           <Planned title={`${t.runs}: ${d.version(to.version)}`} spec={to.spec} other={from.spec} />
         </div>
       </Box>
-      <Dialog
+      <Ask
         open={asking !== null}
         onClose={() => setAsking(null)}
-        role="alertdialog"
         title={d.restoreTitle(asking?.version ?? 0)}
         lead={d.restoreLead}
-        width={440}
-        footer={
-          <>
-            <Button onPress={() => setAsking(null)}>{w.cancel}</Button>
-            <Button
-              autoFocus
-              variant="primary"
-              onPress={() => {
-                if (!asking) return;
-                const back = detail.row.version;
-                restore.mutate(
-                  { job: detail.row.id, version: asking.version, seen_version: detail.row.version },
-                  {
-                    onSuccess: (done) =>
-                      toast({
-                        text: d.restored(asking.version),
-                        undo: () => restore.mutate({ job: detail.row.id, version: back, seen_version: done.version }),
-                      }),
-                  },
-                );
-                setAsking(null);
-              }}
-            >
-              {d.restore}
-            </Button>
-          </>
-        }
+        no={w.cancel}
+        yes={d.restore}
+        onYes={() => asking && onRestore(asking)}
       />
     </div>
+  );
+}
+
+/** A version that was saved to hold from a later moment on. */
+function TakesEffect({ of: version, now }: { of: VersionRow; now: number }) {
+  const t = useWords(timeWords).versions;
+  const client = useQueryClient();
+  const zone = useSyncExternalStore(onZone, getZone);
+  const own = useQuery(bootstrapQuery()).data?.zone ?? "UTC";
+  const at = version.spec.effectiveFrom ?? 0;
+  const shown = useQuery({
+    queryKey: ["wall", "text", zone === "local" ? own : zone, at],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => (await wallAt(client, at, zone === "local" ? own : zone)).slice(0, 16).replace("T", " "),
+  });
+  if (!shown.data) return null;
+  return at > now ? (
+    <Tag whole tone="queued">
+      {t.takesEffect(shown.data)}
+    </Tag>
+  ) : (
+    <Tag whole>{t.tookEffect(shown.data)}</Tag>
   );
 }
 
