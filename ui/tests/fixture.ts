@@ -572,7 +572,7 @@ export function fixture(): Script {
           },
         ],
       }),
-      check_job: () => ({ faults: [], preview }),
+      check_job: () => ({ faults: [], preview, lapsed: [] }),
       pulse: () => ({
         now: NOW,
         next_hour: Array.from({ length: 60 }, (_, i) => ({

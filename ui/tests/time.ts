@@ -1,5 +1,6 @@
 // What the scripted node says of time: the calendar, what a drop would do, runs, one run, its log. And the pictures of it.
 import type { Page } from "playwright-core";
+import { blackoutsOn, withBlackouts } from "./blackouts";
 import { moment, OFFSET, type Script } from "./fixture";
 
 const MIN = 60_000;
@@ -165,6 +166,7 @@ function week(now: number, monday: string | null, text: string | null, count = 7
       start: at,
       end: at + DAY,
       today: now >= at && now < at + DAY,
+      blackouts: blackoutsOn(at, at + DAY),
       clock_change: i === 6 ? { en: "02:00 to 03:00 happens twice", zh: "02:00 至 03:00 出现两次" } : null,
     };
   });
@@ -333,6 +335,31 @@ function reschedule(input: { job: string; planned: number; to_local?: string }) 
         spec: null,
       },
     ],
+  };
+}
+
+function change(field: string, en: string, zh: string, before: string | null, after: string | null) {
+  const both = (text: string | null) => text && { en: text, zh: text };
+  return { field, name: { en, zh }, before: both(before), after: both(after) };
+}
+
+function adjusted(now: number, job: string, local: string | null) {
+  const each = PLAN.find((other) => `job-${other.job}` === job);
+  const next = Array.from({ length: 6 }, (_, i) => moment(now + i * DAY));
+  const extra = local === null ? [] : [moment(Date.parse(`${local}:00Z`) - OFFSET)];
+  return {
+    job,
+    name: each?.name,
+    version: 2,
+    choice: {
+      scope: local === null ? "all" : "thisRun",
+      allowed: yes,
+      words: { en: `${each?.en}${local ? "; one run more" : ""}`, zh: `${each?.zh}${local ? "；额外一次" : ""}` },
+      before: next,
+      after: [...next, ...extra].sort((a, b) => a.ms - b.ms),
+      collisions: local === null ? [] : ["price-feed"],
+      spec: { name: each?.name },
+    },
   };
 }
 
@@ -758,6 +785,20 @@ export function withTime(script: Script): Script {
     away: () => away(script.now),
     answer_questions: () => ({ jobs: [], instances: ["in-1"], changed: 1, version: null }),
     reschedule: (input: { job: string; planned: number; to_local?: string }) => reschedule(input),
+    copy_run: (input: { job: string; to_local: string }) => adjusted(script.now, input.job, input.to_local),
+    spread_runs: (input: { job: string }) => adjusted(script.now, input.job, null),
+    compare_versions: (input: { from: number; to: number }) => ({
+      job: "job-0",
+      name: "nightly-report",
+      from: input.from,
+      to: input.to,
+      changes: [
+        change("schedule", "Schedule", "调度", "At 01:30, every day", "At 02:00, every day"),
+        change("misfire.policy", "Missed runs", "错过的执行", "skip", "fireOnce"),
+        change("parameters.command", "Parameters: command", "参数：command", "./report", "./report --day yesterday"),
+        change("tags", "Tags", "标签", null, "finance, nightly"),
+      ],
+    }),
     save_job: () => ({ jobs: ["job-0"], instances: [], changed: 1, version: 3 }),
     restore_version: () => ({ jobs: ["job-0"], instances: [], changed: 1, version: 4 }),
     run_jobs: () => ({ jobs: ["job-0"], instances: ["in-1"], changed: 1, version: null }),
@@ -773,7 +814,7 @@ export function withTime(script: Script): Script {
     read_log: (input: { attempt?: number | null; from?: number | null }) => logOf(script.now - 5 * MIN, input),
     pause_jobs: () => ({ jobs: ["job-0"], instances: [], changed: 1, version: null }),
   });
-  return script;
+  return withBlackouts(script);
 }
 
 /** The middle of the firing of a job on a day that is to come. */

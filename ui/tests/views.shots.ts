@@ -4,6 +4,7 @@ import { mkdirSync } from "node:fs";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { type PreviewServer, preview } from "vite";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { BLACKOUT_SHOTS } from "./blackouts";
 import { fixture, install, type Script } from "./fixture";
 import { TIME_SHOTS, withTime } from "./time";
 
@@ -71,6 +72,31 @@ const SHOTS: Shot[] = [
   { name: "job-edit", path: "/jobs/job-0/edit" },
   { name: "job", path: "/jobs/job-0" },
   { name: "job-versions", path: "/jobs/job-0?tab=versions" },
+  {
+    name: "job-versions-later",
+    path: "/jobs/job-0?tab=versions",
+    script: (s) => {
+      const detail = s.answers.get_job?.({ job: "job-0" } as never) as { versions: { spec: object }[] };
+      const [newest] = detail.versions;
+      if (newest) newest.spec = { ...newest.spec, effectiveFrom: s.now + 3 * 86_400_000 };
+      s.answers.get_job = () => detail;
+    },
+  },
+  {
+    name: "form-lapsed",
+    path: "/jobs/job-0/edit",
+    script: (s) => {
+      const check = s.answers.check_job?.({} as never) as object;
+      const lapsed = [
+        ["2026-11-24 02:00:00", 1],
+        ["2026-12-01 02:00:00", 2],
+      ].map(([at, planned]) => ({
+        exception: { change: "skip", planned },
+        words: { en: `${at} skipped`, zh: `跳过 ${at}` },
+      }));
+      s.answers.check_job = () => ({ ...check, lapsed });
+    },
+  },
   {
     name: "jobs-selected",
     path: "/jobs",
@@ -325,6 +351,7 @@ const SHOTS: Shot[] = [
     },
   },
   ...TIME_SHOTS,
+  ...BLACKOUT_SHOTS,
 ];
 
 const FORMS = [

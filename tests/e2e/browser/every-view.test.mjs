@@ -50,6 +50,16 @@ async function fill(node) {
     job: "nightly-report",
     seen_version: 1,
   });
+  await node.ask("put_blackout", {
+    name: "夜间维护",
+    blackout: {
+      window: {
+        schedule: { kind: "cron", expression: "30 22 * * *", timeZone: "Asia/Shanghai" },
+        durationSeconds: 4 * 3_600,
+      },
+      tags: ["finance"],
+    },
+  });
   await node.ask("pause_jobs", { jobs: ["每周对账"] });
   await eventually("an alarm is there", async () => (await node.ask("list_alarms", {})).rows.length > 0);
   const { row } = await node.ask("get_job", { job: "nightly-report" });
@@ -58,6 +68,7 @@ async function fill(node) {
     "/",
     "/calendar",
     "/calendar?mode=day",
+    "/calendar?mode=month",
     "/calendar?mode=agenda",
     "/jobs",
     "/jobs?import=crontab",

@@ -1,7 +1,7 @@
 // The windows in which nothing fires: asked for, tried, put and taken away.
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { call } from "./door";
-import type { Blackout, PutBlackout } from "./types";
+import type { Blackout, Fault, PutBlackout, Window } from "./types";
 
 export const blackoutsQuery = () =>
   queryOptions({
@@ -11,6 +11,16 @@ export const blackoutsQuery = () =>
     // A window begins and ends without an event.
     refetchInterval: 60_000,
   });
+
+/** What is wrong with a window, each at its field. Asked as a job's own is judged: what is wrong is an answer there, no refusal. */
+export async function faultsOf(window: Window): Promise<Fault[]> {
+  const spec = { name: "window", processor: "shell", schedule: { kind: "manual" }, blackouts: [window] };
+  const { faults } = await call("check_job", { spec });
+  const within = "blackouts.0.";
+  return faults.flatMap((fault) =>
+    fault.field?.startsWith(within) ? [{ ...fault, field: fault.field.slice(within.length) }] : [],
+  );
+}
 
 /** What a window would hold back in the next 31 days, were it put as it stands. */
 export const blackoutEffectQuery = (put: PutBlackout) =>

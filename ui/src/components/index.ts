@@ -2,6 +2,7 @@
 
 export * from "./Answer";
 export * from "./AnswerTable";
+export * from "./BlackoutEffect";
 export * from "./JobBox";
 export * from "./JobsField";
 export * from "./LeaveGuard";

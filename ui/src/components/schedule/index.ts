@@ -6,4 +6,6 @@ export * from "./fields";
 export * from "./IntervalFields";
 export * from "./RepeatFields";
 export * from "./schedule";
+export * from "./WindowFields";
+export * from "./window";
 export { scheduleWords } from "./words";

@@ -95,6 +95,15 @@ export const scheduleWords = words(
       overlap: "A time that comes twice",
       overlaps: { first: "first", second: "second", both: "both" },
     },
+    window: {
+      kind: "It comes",
+      kinds: { once: "once", again: "again and again" },
+      begins: "It begins by",
+      from: "From",
+      until: "Until",
+      untilHint: "From then on things fire again",
+      lasts: "It lasts",
+    },
   },
   {
     kind: "调度方式",
@@ -165,6 +174,15 @@ export const scheduleWords = words(
       gaps: { shift: "顺延", nextValid: "下一个有效时刻", skip: "略过" },
       overlap: "出现两次的时间",
       overlaps: { first: "第一次", second: "第二次", both: "两次都运行" },
+    },
+    window: {
+      kind: "时段",
+      kinds: { once: "一次", again: "反复" },
+      begins: "开始方式",
+      from: "从",
+      until: "至",
+      untilHint: "从该时刻起恢复触发",
+      lasts: "持续",
     },
   },
 );

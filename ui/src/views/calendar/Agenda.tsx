@@ -5,6 +5,7 @@ import { InstanceStateBadge } from "@/components";
 import { clock } from "@/lib/civil";
 import { cx } from "@/lib/cx";
 import { useSaid, useWords } from "@/lib/words";
+import { BlackoutMark } from "./BlackoutBands";
 import { useEntryTitle } from "./Chip";
 import { DayMarks } from "./DayMarks";
 import { Mark } from "./EntryPopover";
@@ -55,6 +56,7 @@ export function Agenda({ week, onOpen, onMenu }: AgendaProps) {
               <span className="font-normal text-ink-2">{w.dayOf(day.date)}</span>
               {day.today && <span className="rounded-full bg-accent px-2 text-2xs text-on-accent">{w.today}</span>}
               <DayMarks day={day} />
+              <BlackoutMark day={day} named onOpen={(spans, anchor) => onOpen({ is: "blackouts", spans, anchor })} />
               {day.clock_change && (
                 <span className="truncate font-normal text-warn text-xs">{said(day.clock_change)}</span>
               )}

@@ -4,22 +4,27 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { CalendarOff, ChevronLeft, ChevronRight, Search, X } from "lucide-react";
 import { useDeferredValue, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { blackoutsQuery } from "@/api/blackouts";
 import { type CalendarEntry, monthQuery, weekQuery } from "@/api/calendar";
 import { getZone, onZone } from "@/api/door";
+import type { BlackoutSpan } from "@/api/types";
 import { Answer, View } from "@/components";
 import { addDays, localOf, mondayOf, wallMinute, weekdayOf } from "@/lib/civil";
 import { useMinute } from "@/lib/clock";
 import { useHotkey } from "@/lib/hotkeys";
 import { localOffsetMs } from "@/lib/offset";
-import { useWords } from "@/lib/words";
+import { useSaid, useWords } from "@/lib/words";
 import { Button, EmptyState, IconButton, Segmented, SkeletonRows, TextField } from "@/primitives";
 import { Agenda } from "./Agenda";
+import { BlackoutPopover } from "./BlackoutPopover";
+import { type Pull, Pulling } from "./blackouts";
 import { ChangeDialog, type JobChange } from "./ChangeDialog";
 import { EntryMenu, useSkipEntry } from "./EntryMenu";
 import { EntryPopover } from "./EntryPopover";
 import { MonthGrid } from "./MonthGrid";
 import { monthDays, nextMonth } from "./month";
 import { keyOf, Moving } from "./moving";
+import { PullDialog } from "./PullDialog";
 import { RescheduleDialog } from "./RescheduleDialog";
 import type { CalendarSearch, Mode } from "./route";
 import { type Opened, WeekGrid } from "./WeekGrid";
@@ -31,6 +36,7 @@ const here = getRouteApi("/calendar");
 
 export function CalendarView() {
   const w = useWords(calendarWords);
+  const said = useSaid();
   const router = useRouter();
   const navigate = here.useNavigate();
   const { date, mode = "week", text = "" } = here.useSearch();
@@ -42,6 +48,9 @@ export function CalendarView() {
   } | null>(null);
   const [changing, setChanging] = useState<JobChange | null>(null);
   const [menu, setMenu] = useState<{ entry: CalendarEntry; at: { x: number; y: number } } | null>(null);
+  const [pulling] = useState(() => new Pulling());
+  const [pulled, setPulled] = useState<Pull | null>(null);
+  const blackouts = useQuery(blackoutsQuery()).data?.rows;
   const skip = useSkipEntry();
   const [zoom, setZoom] = useState(2);
   const hourPx = HOUR_PX[zoom] ?? 48;
@@ -79,6 +88,7 @@ export function CalendarView() {
 
   const go = (next: CalendarSearch, replace = false) => {
     moving.leave();
+    pulling.leave();
     setOpened(null);
     void navigate({
       to: ".",
@@ -171,6 +181,22 @@ export function CalendarView() {
       moving.begin(entry, "keys");
     }, 60);
   };
+
+  const whyNotPull = (span: BlackoutSpan) => {
+    const row = blackouts?.find((each) => each.name === span.name);
+    if (!row) return w.blackout.unknown;
+    if (span.until.ms <= now) return w.blackout.over;
+    return row.can_edit.ok ? null : row.can_edit.why ? said(row.can_edit.why) : w.drag.cannot;
+  };
+  const pullByKeys = (span: BlackoutSpan, bar: HTMLElement) => {
+    setOpened(null);
+    // After the popover has given the focus back.
+    window.setTimeout(() => {
+      bar.focus();
+      if (first) pulling.begin(span, first.date, "keys");
+    }, 60);
+  };
+  const pulledRow = pulled && blackouts?.find((row) => row.name === pulled.span.name);
 
   const lead = useMemo(() => {
     if (!week) return null;
@@ -279,6 +305,9 @@ export function CalendarView() {
                 count={count}
                 hourPx={hourPx}
                 moving={moving}
+                pulling={pulling}
+                whyNotPull={whyNotPull}
+                onPulled={() => setPulled(pulling.get())}
                 nowMinute={from <= todayIndex && todayIndex < from + count ? nowMinute : null}
                 nowLocal={nowLocal}
                 onOpen={setOpened}
@@ -303,13 +332,36 @@ export function CalendarView() {
           </div>
         )}
       </Answer>
-      {opened && <EntryPopover opened={opened} onClose={() => setOpened(null)} onMove={moveByKeys} />}
+      {opened?.is === "blackouts" && (
+        <BlackoutPopover
+          spans={opened.spans}
+          anchor={opened.anchor}
+          onClose={() => setOpened(null)}
+          onPull={mode === "agenda" || inMonth ? undefined : pullByKeys}
+          whyNotPull={whyNotPull}
+        />
+      )}
+      {opened && opened.is !== "blackouts" && (
+        <EntryPopover opened={opened} onClose={() => setOpened(null)} onMove={moveByKeys} />
+      )}
       {menu && (
         <EntryMenu
           key={keyOf(menu.entry)}
           {...menu}
           onClose={() => setMenu(null)}
           onMove={() => moveByKeys(menu.entry)}
+        />
+      )}
+      {pulled && pulledRow && first && week && (
+        <PullDialog
+          pull={pulled}
+          row={pulledRow}
+          first={first.date}
+          zone={week.zone}
+          onClose={() => {
+            setPulled(null);
+            pulling.leave();
+          }}
         />
       )}
       {asking && <RescheduleDialog {...asking} onClose={closeAsking} />}

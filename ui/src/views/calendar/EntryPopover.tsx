@@ -28,7 +28,7 @@ import { Why } from "./Why";
 import { calendarWords } from "./words";
 
 interface EntryPopoverProps {
-  opened: Opened;
+  opened: Exclude<Opened, { is: "blackouts" }>;
   onClose: () => void;
   onMove: (entry: CalendarEntry) => void;
 }

@@ -8,7 +8,7 @@ import { cx } from "@/lib/cx";
 import { useWords } from "@/lib/words";
 import { CHIP_PX } from "./Chip";
 import { DAY_MINUTES, toY } from "./layout";
-import { keyOf, type Move, type Moving, useMove } from "./moving";
+import { keyOf, type Move, type Moving, useHeld } from "./moving";
 import { calendarWords } from "./words";
 
 interface GhostsProps {
@@ -28,7 +28,7 @@ const timeOf = (at: { day: number; minute: number }) => at.day * DAY_MINUTES + a
 
 export function Ghosts({ moving, week, from, count, hourPx, nowLocal, area, insets }: GhostsProps) {
   const w = useWords(calendarWords);
-  const move = useMove(moving);
+  const move = useHeld(moving);
   const active = move !== null;
 
   useEffect(() => {

@@ -8,10 +8,11 @@ import { Glyph, instanceLook, instanceState } from "@/components";
 import { clock, parts } from "@/lib/civil";
 import { cx } from "@/lib/cx";
 import { figure, useSaid, useWords } from "@/lib/words";
+import { BlackoutMark, BlackoutStrip } from "./BlackoutBands";
 import { useEntryTitle } from "./Chip";
 import { DayMarks } from "./DayMarks";
 import { lines } from "./month";
-import { keyOf, type Moving, useMove } from "./moving";
+import { keyOf, type Moving, useHeld } from "./moving";
 import type { Opened } from "./WeekGrid";
 import { calendarWords } from "./words";
 import "./hues.css";
@@ -49,7 +50,7 @@ export function MonthGrid(props: MonthGridProps) {
   const [height, setHeight] = useState(640);
   const weeks = month.days.length / 7;
   const most = Math.max(1, Math.floor((height / weeks - HEAD_PX - 4) / LINE_PX));
-  const move = useMove(moving);
+  const move = useHeld(moving);
 
   useLayoutEffect(() => {
     const element = box.current;
@@ -228,6 +229,11 @@ function Square({ day, index, entries, bands, most, ghost, onOpen, onMenu, onPre
           {parts(day.date).day}
         </button>
         <DayMarks day={day} brief />
+        <BlackoutMark
+          day={day}
+          tabIndex={is.chosen ? 0 : -1}
+          onOpen={(spans, anchor) => onOpen({ is: "blackouts", spans, anchor })}
+        />
         {day.clock_change && (
           <span title={said(day.clock_change)} className="text-warn">
             <ClockAlert size={13} />
@@ -239,6 +245,7 @@ function Square({ day, index, entries, bands, most, ghost, onOpen, onMenu, onPre
           </span>
         )}
       </header>
+      <BlackoutStrip day={day} />
       <ul className="min-h-0 flex-1">
         {ghost && (
           <li className="flex h-5 items-center gap-1 overflow-hidden rounded-sm bg-accent-soft px-1 font-medium text-2xs text-accent-ink">

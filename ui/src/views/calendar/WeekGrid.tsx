@@ -4,19 +4,22 @@
 // Drags are pointer events throughout: the web views of desktops do not agree on the browser's own drag and drop.
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { CalendarBand, CalendarEntry, CalendarView } from "@/api/calendar";
-import type { CalendarDay } from "@/api/types";
+import type { BlackoutSpan, CalendarDay } from "@/api/types";
 import { clock } from "@/lib/civil";
 import { cx } from "@/lib/cx";
 import { useHotkey } from "@/lib/hotkeys";
 import { useSaid, useWords } from "@/lib/words";
+import { BlackoutBands, LANE_PX, PullGhost } from "./BlackoutBands";
+import { lanesOf, type Pulling, paintedOn } from "./blackouts";
 import { CHIP_PX, Chip, FoldChip } from "./Chip";
 import { DayHeads } from "./DayHeads";
 import { DayGround } from "./DayMarks";
 import { Ghosts, Refused } from "./Ghosts";
 import { LoadStrip } from "./LoadStrip";
-import { type Direction, type Folded, layoutDay, neighbour, shifted, toMinute, toY } from "./layout";
+import { DAY_MINUTES, type Direction, type Folded, layoutDay, neighbour, shifted, toMinute, toY } from "./layout";
 import { keyOf, type Manner, type Moving } from "./moving";
 import { NowLine } from "./NowLine";
+import { usePull } from "./usePull";
 import { calendarWords } from "./words";
 import "./hues.css";
 
@@ -40,7 +43,8 @@ const ARROWS: Record<string, Direction> = {
 
 export type Opened =
   | { is: "entries"; entries: readonly CalendarEntry[]; anchor: HTMLElement }
-  | { is: "band"; band: CalendarBand; anchor: HTMLElement };
+  | { is: "band"; band: CalendarBand; anchor: HTMLElement }
+  | { is: "blackouts"; spans: readonly BlackoutSpan[]; anchor: HTMLElement };
 
 interface WeekGridProps {
   week: CalendarView;
@@ -49,6 +53,9 @@ interface WeekGridProps {
   count: number;
   hourPx: number;
   moving: Moving;
+  pulling: Pulling;
+  /** Why the end of a window cannot be pulled. */
+  whyNotPull: (span: BlackoutSpan) => string | null;
   nowMinute: number | null;
   nowLocal: string | null;
   onOpen: (opened: Opened) => void;
@@ -56,6 +63,7 @@ interface WeekGridProps {
   onDay: (date: string) => void;
   onCreate: (day: CalendarDay, minute: number) => void;
   onDrop: () => void;
+  onPulled: () => void;
   onSkip: (entry: CalendarEntry) => void;
 }
 
@@ -74,6 +82,7 @@ interface Press {
 export function WeekGrid(props: WeekGridProps) {
   const { week, from, count, hourPx, moving, nowMinute, nowLocal, onOpen, onMenu, onDay, onCreate, onDrop, onSkip } =
     props;
+  const { pulling } = props;
   const w = useWords(calendarWords);
   const said = useSaid();
   const box = useRef<HTMLDivElement>(null);
@@ -99,13 +108,15 @@ export function WeekGrid(props: WeekGridProps) {
   const chipMinutes = ((CHIP_PX + 2) / hourPx) * 60;
   const layouts = useMemo(
     () =>
-      weekDays.slice(from, from + count).map((_, i) => {
+      weekDays.slice(from, from + count).map((day, i) => {
         const bands = often.filter((band) => band.day === from + i);
-        const left = Math.min(RIBBONS, new Set(bands.map((band) => band.job)).size) * RIBBON_PX + 3;
+        const painted = paintedOn(day);
+        const ribbons = Math.min(RIBBONS, new Set(bands.map((band) => band.job)).size) * RIBBON_PX + 3;
+        const left = ribbons + lanesOf(painted) * LANE_PX;
         const room = width / count - left - LOAD_PX;
         const most = Math.max(2, Math.floor(room / LEAST_CHIP_PX));
         const entries = firings.filter((entry) => entry.day === from + i);
-        return { bands, left, room, ...layoutDay(entries, chipMinutes, most) };
+        return { bands, painted, ribbons, left, room, ...layoutDay(entries, chipMinutes, most) };
       }),
     [weekDays, firings, often, from, count, width, chipMinutes],
   );
@@ -142,6 +153,23 @@ export function WeekGrid(props: WeekGridProps) {
     },
     [from, count, hourPx],
   );
+
+  const pull = usePull({
+    pulling,
+    days: weekDays,
+    most: (from + count) * DAY_MINUTES,
+    minuteAt: (x, y, step) => {
+      const rect = area.current?.getBoundingClientRect();
+      const at = target(x, y, step);
+      if (!rect || !at) return null;
+      // An end can be that of the day, too.
+      const exact = ((y - rect.top) / hourPx) * 60;
+      return at.day * DAY_MINUTES + Math.max(0, Math.min(DAY_MINUTES, Math.round(exact / step) * step));
+    },
+    whyNot: props.whyNotPull,
+    onRefused: (at, text) => setRefused({ at, text }),
+    onDrop: props.onPulled,
+  });
 
   // While something is held at the upper or lower edge, the hours go on under it.
   const last = useRef({ x: 0, y: 0, step: 5, alt: false });
@@ -300,8 +328,11 @@ export function WeekGrid(props: WeekGridProps) {
   const hint = (event: React.PointerEvent<HTMLDivElement>) => {
     const element = hover.current;
     if (!element) return;
-    const over = (event.target as HTMLElement).closest("[data-key],[data-fold],[data-load]") !== null;
-    const slot = over || moving.get() ? null : slotAt(event.clientX, event.clientY);
+    const over =
+      (event.target as HTMLElement).closest(
+        "[data-key],[data-fold],[data-load],[data-blackout],[data-blackout-end]",
+      ) !== null;
+    const slot = over || moving.get() || pulling.get() ? null : slotAt(event.clientX, event.clientY);
     if (!slot) {
       hideHover();
       return;
@@ -357,6 +388,11 @@ export function WeekGrid(props: WeekGridProps) {
   useHotkey("x", w.keys.skip, () => skip(), { ...keys, enabled: cursor !== null });
 
   const onKeyDown = (event: React.KeyboardEvent<HTMLDivElement>) => {
+    if (pull.onKey(event)) {
+      event.preventDefault();
+      event.stopPropagation();
+      return;
+    }
     const move = moving.get();
     const direction = ARROWS[event.key];
     if (move?.by === "keys" && !move.asked) {
@@ -435,10 +471,11 @@ export function WeekGrid(props: WeekGridProps) {
           onBlur={(event) => {
             if (
               !event.currentTarget.contains(event.relatedTarget) &&
-              moving.get()?.by === "keys" &&
-              !moving.get()?.asked
-            )
+              [moving.get(), pulling.get()].some((held) => held?.by === "keys" && !held.asked)
+            ) {
               moving.leave();
+              pulling.leave();
+            }
           }}
           onContextMenu={(event) => {
             const key = (event.target as HTMLElement).closest<HTMLElement>("[data-key]")?.dataset.key;
@@ -499,13 +536,25 @@ export function WeekGrid(props: WeekGridProps) {
                     }}
                   />
                 ))}
+                <BlackoutBands
+                  painted={layout.painted}
+                  hourPx={hourPx}
+                  left={layout.ribbons}
+                  nowLocal={nowLocal}
+                  onOpen={(span, anchor) => onOpen({ is: "blackouts", spans: [span], anchor })}
+                  pull={pull.pointer}
+                />
                 <LoadStrip
                   counts={week.load[from + i] ?? []}
                   quietest={quietest}
                   busiest={busiest}
                   width={LOAD_PX - 4}
                 />
-                <div className="absolute inset-y-0" style={{ left: layout.left, right: LOAD_PX }}>
+                <div
+                  // What lies under it is to be reached between the chips.
+                  className="pointer-events-none absolute inset-y-0 *:pointer-events-auto"
+                  style={{ left: layout.left, right: LOAD_PX }}
+                >
                   {layout.placed.map((placed) => {
                     const key = keyOf(placed.item);
                     return (
@@ -532,6 +581,7 @@ export function WeekGrid(props: WeekGridProps) {
             );
           })}
           <NowLine minute={nowMinute} column={days.findIndex((day) => day.today)} count={count} hourPx={hourPx} />
+          <PullGhost pulling={pulling} first={weekDays[0]?.date ?? ""} from={from} count={count} hourPx={hourPx} />
           <Ghosts
             moving={moving}
             week={week}

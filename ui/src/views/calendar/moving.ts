@@ -1,5 +1,5 @@
-// A firing that is being moved, copied, or whose spread is being pulled, from the grip to the drop: by the pointer, by keys, or dropped and asked about.
-// Kept outside React, because it changes with every movement of the pointer and only the ghosts need to know.
+// A firing that is being moved, copied, or whose spread is being pulled, from the grip to the drop: by the pointer, by keys,
+// or dropped and asked about.
 import { useSyncExternalStore } from "react";
 import type { CalendarEntry } from "@/api/calendar";
 
@@ -17,11 +17,12 @@ export interface Move {
   pointer: { x: number; y: number } | null;
 }
 
-export class Moving {
-  #move: Move | null = null;
+/** Something in the hand: kept outside React, because it changes with every movement of the pointer. */
+export class Held<T> {
+  #held: T | null = null;
   readonly #listeners = new Set<() => void>();
 
-  readonly get = () => this.#move;
+  readonly get = () => this.#held;
 
   readonly subscribe = (listener: () => void) => {
     this.#listeners.add(listener);
@@ -30,45 +31,48 @@ export class Moving {
     };
   };
 
-  begin(entry: CalendarEntry, by: Move["by"], manner: Manner = "move") {
-    this.#set({ entry, manner, day: entry.day, minute: entry.minute, by, asked: false, pointer: null });
-  }
-
-  /** Whether it is a copy may be decided until it is dropped. */
-  copying(copy: boolean) {
-    const move = this.#move;
-    if (!move || move.manner === "stretch" || (move.manner === "copy") === copy) return;
-    this.#set({ ...move, manner: copy ? "copy" : "move" });
-  }
-
-  to(day: number, minute: number, pointer: Move["pointer"] = null) {
-    if (this.#move) this.#set({ ...this.#move, day, minute, pointer });
-  }
-
-  /** Lets go. True when it is somewhere else than before, so that there is something to ask. */
-  drop(): boolean {
-    const move = this.#move;
-    if (!move) return false;
-    if (move.day === move.entry.day && move.minute === move.entry.minute) {
-      this.#set(null);
-      return false;
-    }
-    this.#set({ ...move, asked: true, pointer: null });
-    return true;
-  }
-
   leave() {
-    this.#set(null);
+    this.hold(null);
   }
 
-  #set(move: Move | null) {
-    this.#move = move;
+  protected hold(held: T | null) {
+    this.#held = held;
     for (const listener of this.#listeners) listener();
   }
 }
 
-export function useMove(moving: Moving): Move | null {
-  return useSyncExternalStore(moving.subscribe, moving.get);
+export class Moving extends Held<Move> {
+  begin(entry: CalendarEntry, by: Move["by"], manner: Manner = "move") {
+    this.hold({ entry, manner, day: entry.day, minute: entry.minute, by, asked: false, pointer: null });
+  }
+
+  /** Whether it is a copy may be decided until it is dropped. */
+  copying(copy: boolean) {
+    const move = this.get();
+    if (!move || move.manner === "stretch" || (move.manner === "copy") === copy) return;
+    this.hold({ ...move, manner: copy ? "copy" : "move" });
+  }
+
+  to(day: number, minute: number, pointer: Move["pointer"] = null) {
+    const move = this.get();
+    if (move) this.hold({ ...move, day, minute, pointer });
+  }
+
+  /** Lets go. True when it is somewhere else than before, so that there is something to ask. */
+  drop(): boolean {
+    const move = this.get();
+    if (!move) return false;
+    if (move.day === move.entry.day && move.minute === move.entry.minute) {
+      this.hold(null);
+      return false;
+    }
+    this.hold({ ...move, asked: true, pointer: null });
+    return true;
+  }
+}
+
+export function useHeld<T>(held: Held<T>): T | null {
+  return useSyncExternalStore(held.subscribe, held.get);
 }
 
 export function keyOf(entry: CalendarEntry): string {

@@ -202,6 +202,16 @@ function Overview({ detail }: { detail: JobDetail }) {
                     ? d.none
                     : `${figure(retry.retries)} (${retry.baseSeconds} s × ${retry.multiplier}ⁿ ≤ ${retry.maxSeconds} s)`,
                 ],
+                ...(spec.blackouts?.length
+                  ? [
+                      [
+                        t.blackouts.title,
+                        spec.blackouts
+                          .map((each) => (typeof each === "string" ? each : t.blackouts.ownTitle))
+                          .join(", "),
+                      ] as const,
+                    ]
+                  : []),
                 [t.spread, spread ? d.seconds(spread) : d.none],
                 [f.tenant, spec.tenant ?? d.none],
                 [f.owner, spec.owner ?? d.none],

@@ -6,6 +6,7 @@ import { NumberField, Segmented, Select } from "@/primitives";
 import { Calendars } from "./Calendars";
 import type { PartProps } from "./draft";
 import { Exceptions } from "./Exceptions";
+import { JobBlackouts } from "./JobBlackouts";
 import { timeWords } from "./timeWords";
 
 export function TimePolicies(props: PartProps) {
@@ -16,6 +17,7 @@ export function TimePolicies(props: PartProps) {
     <div className="flex flex-col gap-1">
       {byTime && <Calendars {...props} />}
       {byTime && <Exceptions {...props} />}
+      {draft.kind !== "manual" && <JobBlackouts {...props} />}
       <div className="grid grid-cols-2 gap-x-4 gap-y-1">
         <div className="min-w-0">
           <Select

@@ -1,8 +1,9 @@
 import { QueryClient } from "@tanstack/react-query";
 import { expect, test, vi } from "vitest";
 import { DraftError } from "@/components/schedule/schedule";
+import { emptyWindow } from "@/components/schedule/window";
 import { emptyDraft, fromSpec, toSpec } from "./draft";
-import { withException } from "./Exceptions";
+import { withException, withoutLapsed } from "./Exceptions";
 
 // A node in a zone eight hours ahead that has no clock changes.
 vi.mock("@/api/door", () => ({
@@ -75,11 +76,13 @@ test("what the form does not show is carried through untouched", async () => {
     { change: "moveTo", planned: 1_800_086_400_000, at: 1_800_090_000_000 },
     { change: "added", at: 1_800_050_000_000 },
   ];
+  const blackouts = ["month-end", { from: 1_800_000_000_000, until: 1_800_003_600_000 }];
   const spec = await back({
     name: "a-job",
     processor: "shell",
     schedule: { kind: "manual" },
     exceptions,
+    blackouts,
     readyTimeoutSeconds: 5,
     misfire: { policy: "catchUp", graceSeconds: 10, max: 7 },
     supersede: "latest",
@@ -90,6 +93,7 @@ test("what the form does not show is carried through untouched", async () => {
   });
   expect(spec).toMatchObject({
     exceptions,
+    blackouts,
     readyTimeoutSeconds: 5,
     misfire: { policy: "catchUp", graceSeconds: 10, max: 7 },
     supersede: "latest",
@@ -140,4 +144,24 @@ test("days that cannot be read are named by their field", async () => {
   };
   const error = await toSpec(client, bad).catch((cause: unknown) => cause);
   expect((error as DraftError).field).toBe("schedule.repeatDays");
+});
+
+test("a time of a window of its own that cannot be read is named by its place", async () => {
+  const own = { ...emptyWindow(ZONE, "2026-12-01T22:00"), until: "later" };
+  const bad = { ...draft(), blackouts: [{ named: "month-end" }, { own }] };
+  const error = await toSpec(client, bad).catch((cause: unknown) => cause);
+  expect((error as DraftError).field).toBe("blackouts.1.until");
+});
+
+test("what is no longer planned goes, and what was added stays", () => {
+  const words = { en: "", zh: "" };
+  const kept = { change: "skip" as const, planned: 2, wall: "2026-12-02T02:00" };
+  const added = { change: "added" as const, at: "2026-12-03T02:00" };
+  const all = [
+    { change: "moveTo" as const, planned: 1, wall: "2026-12-01T02:00", at: "2026-12-01T05:00" },
+    kept,
+    added,
+  ];
+  expect(withoutLapsed(all, [{ exception: { change: "moveTo", planned: 1, at: 9 }, words }])).toEqual([kept, added]);
+  expect(withoutLapsed(all, [])).toEqual(all);
 });

@@ -1,8 +1,9 @@
 // A job while it is being written: its schedule as it is typed, and beside it whatever else the form shows. `toSpec` makes
 // of it what the node understands.
 import type { QueryClient } from "@tanstack/react-query";
-import type { Exception, Lane, Schedule } from "@/api/types";
+import type { Exception, JobBlackout, Lane, Schedule } from "@/api/types";
 import {
+  DraftError,
   emptySchedule,
   instantIn,
   type ScheduleDraft,
@@ -10,12 +11,16 @@ import {
   scheduleOf,
   wallText,
 } from "@/components/schedule/schedule";
+import { type WindowDraft, windowFrom, windowOf } from "@/components/schedule/window";
 
 /** One occurrence changed by hand; times that are typed stand as the wall clock reads. */
 export type ExceptionDraft =
   | { change: "skip"; planned: number; wall: string }
   | { change: "moveTo"; planned: number; wall: string; at: string }
   | { change: "added"; at: string };
+
+/** A window of the workspace by its name, or one of the job's own. */
+export type BlackoutDraft = { named: string } | { own: WindowDraft };
 
 export type OnNonWorkday = "run" | "skip" | "nextWorkday" | "previousWorkday";
 
@@ -25,6 +30,7 @@ export interface Draft extends ScheduleDraft {
   calendar: string | null;
   onNonWorkday: OnNonWorkday;
   exceptions: ExceptionDraft[];
+  blackouts: BlackoutDraft[];
   /** Empty: from the moment it is saved. */
   effectiveFrom: string;
   /** Empty: for ever. */
@@ -77,6 +83,7 @@ export function emptyDraft(zone: string, soon: string): Draft {
     calendar: null,
     onNonWorkday: "run",
     exceptions: [],
+    blackouts: [],
     effectiveFrom: "",
     effectiveUntil: "",
     processor: "shell",
@@ -109,7 +116,7 @@ export async function fromSpec(client: QueryClient, spec: Spec, zone: string, so
   const { name, description, schedule, processor, executorGroup, parameters, priority, misfire, overlap, ...others } =
     spec;
   const { spreadSeconds, timeoutSeconds, overrun, retry, tenant, owner, tags, apiVersion: _, ...more } = others;
-  const { calendar, onNonWorkday, exceptions, effectiveFrom, effectiveUntil, supersede, ...rest } = more;
+  const { calendar, onNonWorkday, exceptions, blackouts, effectiveFrom, effectiveUntil, supersede, ...rest } = more;
   const late = misfire as { policy: Draft["misfire"]; graceSeconds: number; max?: number } | undefined;
   const again = retry as { retries: number; baseSeconds: number; maxSeconds: number; multiplier: number } | undefined;
   Object.assign(draft, {
@@ -151,6 +158,11 @@ export async function fromSpec(client: QueryClient, spec: Spec, zone: string, so
       else draft.exceptions.push({ change: "moveTo", planned, wall: shown, at: await held(each.at) });
     }
   }
+  draft.blackouts = await Promise.all(
+    ((blackouts as JobBlackout[] | undefined) ?? []).map(async (each) =>
+      typeof each === "string" ? { named: each } : { own: await windowFrom(client, each, draft.zone, soon) },
+    ),
+  );
   return draft;
 }
 
@@ -163,6 +175,8 @@ export async function toSpec(client: QueryClient, draft: Draft): Promise<Spec> {
   if (draft.onNonWorkday !== "run") spec.onNonWorkday = draft.onNonWorkday;
   const exceptions = await exceptionsOf(client, draft);
   if (exceptions.length > 0) spec.exceptions = exceptions;
+  const blackouts = await blackoutsOf(client, draft);
+  if (blackouts.length > 0) spec.blackouts = blackouts;
   if (draft.effectiveFrom.trim() !== "")
     spec.effectiveFrom = await instantIn(client, draft.zone, "effectiveFrom", draft.effectiveFrom);
   if (draft.effectiveUntil.trim() !== "")
@@ -204,6 +218,19 @@ async function exceptionsOf(client: QueryClient, draft: Draft): Promise<Exceptio
     if (each.change === "skip") out.push({ change: "skip", planned: each.planned });
     else if (each.change === "moveTo") out.push({ change: "moveTo", planned: each.planned, at: await at(each.at) });
     else out.push({ change: "added", at: await at(each.at) });
+  }
+  return out;
+}
+
+async function blackoutsOf(client: QueryClient, draft: Draft): Promise<JobBlackout[]> {
+  const out: JobBlackout[] = [];
+  for (const [i, each] of draft.blackouts.entries()) {
+    try {
+      out.push("named" in each ? each.named : await windowOf(client, each.own));
+    } catch (error) {
+      if (error instanceof DraftError) throw new DraftError(`blackouts.${i}.${error.field}`);
+      throw error;
+    }
   }
   return out;
 }

@@ -1,6 +1,7 @@
 // How the console looks to this person, and what it stands on. What is set takes hold at once, here and on every console
 // of the same data folder.
 import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Monitor, Moon, Sun } from "lucide-react";
 import { type ReactNode, useSyncExternalStore } from "react";
 import { getZone, onZone, setZone } from "@/api/door";
@@ -9,11 +10,14 @@ import { Answer, View } from "@/components";
 import { adopt, type Theme, useAppearance } from "@/lib/appearance";
 import { type Lang, useSaid, useWords } from "@/lib/words";
 import { Facts, Section, Segmented, SkeletonRows } from "@/primitives";
+import { Blackouts } from "./Blackouts";
 import { CalendarList } from "./CalendarList";
 import { Connections } from "./Connections";
 import { Secrets } from "./Secrets";
 import { settingsWords } from "./words";
 import { ZoneData } from "./ZoneData";
+
+const here = getRouteApi("/settings");
 
 export function SettingsView() {
   const w = useWords(settingsWords);
@@ -22,6 +26,8 @@ export function SettingsView() {
   const zone = useSyncExternalStore(onZone, getZone);
   const save = useSetSetting();
   const bootstrap = useQuery(bootstrapQuery());
+  const navigate = useNavigate();
+  const { blackout } = here.useSearch();
 
   const setTheme = (next: Theme) => {
     adopt({ theme: next });
@@ -80,6 +86,10 @@ export function SettingsView() {
           </div>
         </Section>
         <CalendarList />
+        <Blackouts
+          opened={blackout ?? null}
+          onClosed={() => blackout && void navigate({ to: "/settings", search: {}, replace: true })}
+        />
         <ZoneData />
         <Connections />
         <Secrets />

@@ -7,6 +7,9 @@ export const settingsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/settings",
   component: SettingsView,
+  /** A blackout window that is to be edited, by its name. */
+  validateSearch: (search: Record<string, unknown>): { blackout?: string } =>
+    typeof search.blackout === "string" && search.blackout !== "" ? { blackout: search.blackout } : {},
 });
 
 export const calendarRoute = createRoute({
