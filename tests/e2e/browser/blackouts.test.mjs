@@ -189,6 +189,28 @@ story(
 );
 
 story(
+  "a change by hand that a drag of all runs would leave without meaning is shown in its dialog",
+  async ({ page, node }) => {
+    const { date } = await wednesday(node);
+    await toNextWeek(page);
+    await firing(page, "morning-report", date).click({ button: "right" });
+    await page.getByRole("menuitem", { name: "Skip this run" }).click();
+    await toast(page, /will not run on/).waitFor();
+    await drag(page, firing(page, "morning-report", daysLater(date, 1)), { x: 0, y: HOUR });
+    const dialog = page.getByRole("dialog", { name: "Move morning-report" });
+    await dialog.getByTestId("scope-thisRun").waitFor();
+    assert.equal(await dialog.getByTestId("reschedule-lapsed").count(), 0, "one run more or less changes no schedule");
+    await dialog.getByTestId("scope-all").click();
+    await dialog.getByTestId("reschedule-lapsed").getByText(`${date} 10:00:00 skipped`).waitFor();
+    await dialog.getByTestId("reschedule-save").click();
+    await toast(page, "morning-report was moved").waitFor();
+    const { spec } = await node.ask("get_job", { job: "morning-report" });
+    assert.deepEqual([spec.schedule.expression, spec.exceptions ?? []], ["0 11 * * *", []]);
+  },
+  { before: morning },
+);
+
+story(
   "a version that takes effect later is marked so, and the one before it is in force until then",
   async ({ page, node, go }) => {
     const { spec, row } = await node.ask("get_job", { job: "morning-report" });
