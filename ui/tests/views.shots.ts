@@ -14,7 +14,7 @@ let server: PreviewServer;
 
 beforeAll(async () => {
   mkdirSync(OUT, { recursive: true });
-  server = await preview({ preview: { port: 4199 }, logLevel: "error" });
+  server = await preview({ preview: { port: 0, strictPort: false }, logLevel: "error" });
   browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox"],
@@ -388,7 +388,7 @@ for (const shot of SHOTS.filter((each) => each.name.includes(process.env.SHOTS ?
       const script = withTime(fixture());
       shot.script?.(script);
       await install(page, script);
-      await page.goto(`http://localhost:4199/#${shot.path}`);
+      await page.goto(`${server.resolvedUrls?.local[0]}#${shot.path}`);
       await (shot.restless ? page.waitForTimeout(800) : page.waitForLoadState("networkidle"));
       await page.evaluate(() => document.fonts.ready);
       await shot.act?.(page);
