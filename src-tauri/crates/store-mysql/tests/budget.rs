@@ -1,6 +1,9 @@
 //! The number of statements does not grow with the batch: at full load at most a tenth of one per firing and per report.
 //! Nor do the rows that are read grow with what has been.
 
+// Also in the functions that the test is made of.
+#![allow(clippy::unwrap_used)]
+
 mod servers;
 
 use campanile_model::instance::InstanceState;

@@ -11,7 +11,8 @@ use std::time::Duration;
 use campanile_model::Timestamp;
 use campanile_store::conformance::fixtures::*;
 use campanile_store::{
-    CarriedOut, InstanceStore, JobStore, Launched, LeaseStore, RequestStore, SettingStore, StoreError, Taken,
+    Archive, CarriedOut, Change, ExecutorStore, InstanceStore, JobStore, Launched, LeaseStore, RequestStore,
+    SettingStore, StoreError, Taken,
 };
 use campanile_store_mysql::{Manner, MysqlStore};
 use futures::future::join_all;
@@ -65,7 +66,7 @@ async fn a_schema_that_was_left_half_done_is_gone_on_with() {
     run(&mut meddler, "DROP TABLE executors; UPDATE campanile_schema SET version = 0, steps = 3").await;
     let store = database.open().await;
     assert!(store.job_named("job").await.unwrap().is_some());
-    campanile_store::ExecutorStore::put_executors(&store, &lead, &[], Timestamp::EPOCH).await.unwrap();
+    store.put_executors(&lead, &[], Timestamp::EPOCH).await.unwrap();
     store.close().await;
 }
 
@@ -122,11 +123,11 @@ async fn text_of_any_kind_comes_back_as_it_went() {
     let lead = lead(&store).await;
     let job = saved(&store, &lead, "job").await;
     let kinds = ["", " ", "'; DROP TABLE jobs; --", "\\", "\\'", "\0\u{1}\u{1a}", "\"`?:$1", "🔔 钟楼", "é\r\n\t"];
-    for text in kinds.iter().map(ToString::to_string).chain([("'\\🔔".repeat(200_000))]) {
+    for text in kinds.iter().map(ToString::to_string).chain(["'\\🔔".repeat(200_000)]) {
         let mut made = manual_instance(&job, 60);
         made.parameters = Some(text.clone());
         made.key.clone_from(&text);
-        let put = campanile_store::Change::PutInstance(made.clone());
+        let put = Change::PutInstance(made.clone());
         assert_eq!(carry_out(&store, &lead, vec![put]).await, Taken::Done);
         assert_eq!(instance_now(&store, made.id).await, made);
         assert_eq!(store.firing(job.id, made.origin, &text).await.unwrap(), Some(made.id));
@@ -269,19 +270,9 @@ async fn a_write_that_was_dropped_halfway_leaves_nothing_and_holds_nothing_up() 
         let (saved, answered) =
             (store.job_named(&job.spec.name).await.unwrap(), store.answer(request.id).await.unwrap());
         assert!(saved.is_some() && answered.is_some(), "{polls}: {again:?}");
-        assert_eq!(store.versions_of(job.id).await, 1, "{polls}");
+        assert_eq!(store.versions(job.id).await.unwrap().len(), 1, "{polls}");
     }
     store.close().await;
-}
-
-trait Versions {
-    async fn versions_of(&self, job: campanile_model::JobId) -> usize;
-}
-
-impl Versions for MysqlStore {
-    async fn versions_of(&self, job: campanile_model::JobId) -> usize {
-        campanile_store::Archive::versions(self, job).await.unwrap().len()
-    }
 }
 
 #[tokio::test]
