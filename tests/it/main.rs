@@ -1,8 +1,8 @@
 //! Stories: what must be true for someone, told on a whole node.
 //!
 //! Most are told in a [`campanile_tests::World`], whose time they move. Those of `bad_input`, `chaos`, `crontab`,
-//! `executors`, `folder`, `kill` and `sdks` are told with real processes, on real time, because what they are about is
-//! the process itself.
+//! `executors`, `folder`, `kill`, `sdks` and `team` are told with real processes, on real time, because what they are
+//! about is the process itself.
 
 mod alarms;
 mod bad_input;
@@ -20,6 +20,9 @@ mod overlap;
 mod people;
 mod retention;
 mod sdks;
+#[path = "../../src-tauri/crates/store-mysql/tests/servers/mod.rs"]
+mod servers;
 mod stopping;
 mod tasks;
+mod team;
 mod unplanned;

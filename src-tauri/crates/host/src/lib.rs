@@ -4,6 +4,7 @@
 //! the executor; the others are full consoles and take over when it goes. A command that finds
 //! nobody leading holds the lease just long enough to have its request carried out.
 
+mod backend;
 pub mod certs;
 mod connections;
 mod console;
@@ -41,10 +42,10 @@ use campanile_model::{Almanac, Code, Fault};
 use campanile_processors::ChildLedger;
 use campanile_sdk::SecretKey;
 use campanile_store::Store;
-use campanile_store_sqlite::SqliteStore;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::backend::Backend;
 use crate::connections::NamedConnections;
 use crate::embedded::Embedded;
 use crate::executors::Tokens;
@@ -82,7 +83,8 @@ pub struct Host {
     data: DataFolder,
     who: Who,
     person: Person,
-    store: Arc<SqliteStore>,
+    backend: Backend,
+    store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     node: Arc<Node>,
     face: Arc<Face>,
@@ -103,7 +105,8 @@ impl Host {
     pub async fn open(options: Options) -> Result<Host, Fault> {
         let Options { data, who } = options;
         let data = DataFolder::open(&data)?;
-        let store = Arc::new(SqliteStore::open(&data.database()).await?);
+        let backend = Backend::open(&data).await?;
+        let store = backend.store();
         let children = ChildLedger::open(data.children()).map_err(|error| folder::fault(&error, data.root()))?;
 
         let machine = sysinfo::System::host_name().unwrap_or_else(|_| "localhost".to_owned());
@@ -115,10 +118,9 @@ impl Host {
         let coord = Arc::new(LocalCoord::default());
         let logs = Arc::new(FileLogs::new(data.logs()));
         let switchboard = Arc::new(Switchboard::default());
-        let store_for_engine: Arc<dyn Store> = store.clone();
         let node = Arc::new(Node::new(Shared {
             node: node_name(&machine, who),
-            store: store_for_engine.clone(),
+            store: store.clone(),
             coord: coord.clone(),
             clock: clock.clone(),
             dice: dice.clone(),
@@ -134,7 +136,7 @@ impl Host {
 
         // A server has no session whose keychain it could ask; of a folder that both use, each reads where it can.
         let vault = Vault::new(data.secrets(), who == Who::Desktop);
-        let connections = NamedConnections::new(data.connections(), store_for_engine.clone(), vault);
+        let connections = NamedConnections::new(data.connections(), store.clone(), vault);
         let key = data
             .executor_key()
             .inspect_err(|error| tracing::warn!(%error, "without its key the embedded executor takes no secrets"))
@@ -144,8 +146,8 @@ impl Host {
             .with_key(key);
         let face = Arc::new(Face::new(node.clone(), embedded.offers(), own_key));
         let api = Arc::new(Api::new(Below {
-            desk: Desk { store: store_for_engine, coord, clock: clock.clone(), dice },
-            archive: store.clone(),
+            desk: Desk { store: store.clone(), coord, clock: clock.clone(), dice },
+            archive: backend.archive(),
             logs,
             events,
             shelf: shelf.clone(),
@@ -165,6 +167,7 @@ impl Host {
             data,
             who,
             person: person(),
+            backend,
             store,
             clock,
             node,
@@ -319,7 +322,7 @@ impl Host {
     }
 
     pub async fn close(&self) {
-        if let Err(error) = self.store.close().await {
+        if let Err(error) = self.backend.close().await {
             tracing::warn!(error = &error as &dyn std::error::Error, "the database was not closed in good order");
         }
     }
