@@ -61,6 +61,7 @@ impl Session {
             leaving.kill_at = Some(now + LEAVE_STEP);
             for record in &mut running {
                 record.stop(failure::EXECUTOR_LEFT, CancelStage::Terminate, now + LEAVE_STEP);
+                self.stopping = true;
             }
         }
         if leaving.kill_at.is_some_and(|at| at <= now) {

@@ -151,6 +151,7 @@ impl Session {
                 }
                 (None, Phase::Running) => {
                     record.stop(failure::LEASE_LOST, CancelStage::Ask, now + ASK_TO_TERMINATE);
+                    self.stopping = true;
                 }
                 // Reported once more, so that it can be shown as finished too late.
                 (None, Phase::Ended) => {}

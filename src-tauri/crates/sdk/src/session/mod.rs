@@ -107,6 +107,10 @@ pub(crate) struct Session {
 
     records: BTreeMap<Key, Record>,
     queue: VecDeque<Key>,
+    /// How many of the records run.
+    running: usize,
+    /// Something that runs may have been told to end by the executor itself. Seldom so; else nobody looks.
+    stopping: bool,
     ended: Remembered,
     /// Handed back on this stream, and with which report: an older push is not taken.
     declined: Remembered,
@@ -147,6 +151,8 @@ impl Session {
             last_heard: now,
             records: BTreeMap::new(),
             queue: VecDeque::new(),
+            running: 0,
+            stopping: false,
             ended: Remembered::default(),
             declined: Remembered::default(),
             flush_at: None,
@@ -198,12 +204,10 @@ impl Session {
         }
         moments.extend(self.lease_until);
         moments.extend(self.flush_at);
-        moments.extend(
-            self.records
-                .values()
-                .filter(|record| record.is_running())
-                .filter_map(|record| record.stopping.as_ref()?.next),
-        );
+        if self.stopping {
+            let running = self.records.values().filter(|record| record.is_running());
+            moments.extend(running.filter_map(|record| record.stopping.as_ref()?.next));
+        }
         if let Some(leaving) = &self.leaving {
             if !leaving.stopped {
                 moments.push(leaving.finish_by);
@@ -282,8 +286,12 @@ impl Session {
                 record.flush(at_ms, &mut self.outgoing);
             }
         }
-        for record in self.records.values_mut().filter(|record| record.is_running()) {
-            record.go_on_stopping(now);
+        if self.stopping {
+            self.stopping = false;
+            for record in self.records.values_mut().filter(|record| record.is_running()) {
+                record.go_on_stopping(now);
+                self.stopping |= record.stopping.is_some();
+            }
         }
         self.go_on_leaving(now);
     }
@@ -308,6 +316,7 @@ impl Session {
         self.lease_until = None;
         for record in self.records.values_mut().filter(|record| record.is_running() && record.stop_without_lease) {
             record.stop(failure::LEASE_LOST, CancelStage::Ask, now + ASK_TO_TERMINATE);
+            self.stopping = true;
         }
     }
 }

@@ -91,7 +91,7 @@ impl Session {
 
         let hosted = self.config.processors.get(&push.processor);
         let capacity = *self.capacity.borrow();
-        let held = self.records.values().filter(|record| record.is_running() || record.is_queued()).count();
+        let held = self.running + self.queue.len();
         let refusal = if self.draining || self.leaving.is_some() {
             Some(v1::HandBackReason::Draining)
         } else if hosted.is_none() || push.method() != v1::Method::Process {
@@ -185,25 +185,25 @@ impl Session {
         record.acknowledge(sequence);
         let at_ms = (self.config.wall_clock)();
         record.flush(at_ms, &mut self.outgoing);
-        self.let_go_of_what_is_told();
+        if record.is_told() {
+            self.let_go(key);
+        }
     }
 
     /// Drops what is over and acknowledged, and remembers that it ended here.
     pub(super) fn let_go_of_what_is_told(&mut self) {
-        let told: Vec<Key> = self
-            .records
-            .values()
-            .filter(|record| {
-                matches!(record.phase, Phase::Ended | Phase::HandedBack) && record.unacknowledged.is_empty()
-            })
-            .map(|record| record.key.clone())
-            .collect();
+        let told: Vec<Key> =
+            self.records.values().filter(|record| record.is_told()).map(|record| record.key.clone()).collect();
         for key in told {
-            if let Some(record) = self.records.remove(&key)
-                && matches!(record.phase, Phase::Ended)
-            {
-                self.ended.add(key, record.last_sequence);
-            }
+            self.let_go(&key);
+        }
+    }
+
+    fn let_go(&mut self, key: &Key) {
+        if let Some(record) = self.records.remove(key)
+            && matches!(record.phase, Phase::Ended)
+        {
+            self.ended.add(key.clone(), record.last_sequence);
         }
     }
 
@@ -211,13 +211,10 @@ impl Session {
         let Some(record) = self.records.get_mut(key) else { return };
         if record.is_running() {
             record.stop(failure::LEASE_LOST, CancelStage::Ask, now + ASK_TO_TERMINATE);
+            self.stopping = true;
             return;
         }
-        if let Some(record) = self.records.remove(key)
-            && matches!(record.phase, Phase::Ended)
-        {
-            self.ended.add(key.clone(), record.last_sequence);
-        }
+        self.let_go(key);
         self.queue.retain(|queued| queued != key);
     }
 

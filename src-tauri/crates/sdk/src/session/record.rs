@@ -135,6 +135,11 @@ impl Record {
         matches!(self.phase, Phase::Queued(_))
     }
 
+    /// It is over here, and the node has heard all of it.
+    pub(super) fn is_told(&self) -> bool {
+        matches!(self.phase, Phase::Ended | Phase::HandedBack) && self.unacknowledged.is_empty()
+    }
+
     /// Begins an end of the executor's own making; a second reason changes nothing.
     pub(super) fn stop(&mut self, why: failure::FailureCode, from: CancelStage, next: Instant) {
         if self.stopping.is_none() {

@@ -28,23 +28,21 @@ impl Session {
             return;
         }
         let most = self.capacity.borrow().running as usize;
-        let mut running = self.records.values().filter(|record| record.is_running()).count();
-        while running < most {
+        while self.running < most {
             let Some(key) = self.queue.pop_front() else { return };
-            if self.start(&key) {
-                running += 1;
-            }
+            self.start(&key);
         }
     }
 
-    /// False when nothing came to run.
-    pub(super) fn start(&mut self, key: &Key) -> bool {
+    /// Where nothing can come to run, it ends at once.
+    pub(super) fn start(&mut self, key: &Key) {
         let at_ms = (self.config.wall_clock)();
-        let Some(record) = self.records.get_mut(key) else { return false };
-        let Phase::Queued(push) = std::mem::replace(&mut record.phase, Phase::Running) else { return false };
+        let Some(record) = self.records.get_mut(key) else { return };
+        let Phase::Queued(push) = std::mem::replace(&mut record.phase, Phase::Running) else { return };
+        self.running += 1;
         record.report(at_ms, What::Started(v1::Started {}), &mut self.outgoing);
 
-        let Some(hosted) = self.config.processors.get(&push.processor) else { return false };
+        let Some(hosted) = self.config.processors.get(&push.processor) else { return };
         let processor = hosted.processor.clone();
         let parameters = if push.parameters_json.is_empty() {
             Ok(Value::Object(serde_json::Map::new()))
@@ -56,7 +54,7 @@ impl Session {
             Err(error) => {
                 let refused = failure::PARAMETERS_REFUSED.business().with("field", ".").with("problem", error);
                 self.end(key, Outcome::Returned(Err(refused)));
-                return false;
+                return;
             }
         };
         let filled = secrets::fill(parameters, &push.secrets, self.config.secret_key.as_ref());
@@ -64,7 +62,7 @@ impl Session {
             Ok(filled) => filled,
             Err(refused) => {
                 self.end(key, Outcome::Returned(Err(refused)));
-                return false;
+                return;
             }
         };
         record.outbox.mask(mask.clone());
@@ -88,12 +86,14 @@ impl Session {
             // Fails only when the session is gone, and nobody is left to report to.
             let _ = happened.send(Happening::Ended(key, outcome));
         });
-        true
     }
 
     pub(super) fn end(&mut self, key: &Key, outcome: Outcome) {
         let at_ms = (self.config.wall_clock)();
         let Some(record) = self.records.get_mut(key) else { return };
+        if record.is_running() {
+            self.running -= 1;
+        }
         record.phase = Phase::Ended;
         record.flush(at_ms, &mut self.outgoing);
         let cancelled = |message: &str| match &record.stopping {
