@@ -8,7 +8,7 @@ use std::{
 };
 
 use campanile_processors::{HttpPolicy, HttpProcessor, PrivateAddresses};
-use campanile_sdk::{CancelStage, Class, Processor, TaskError, testing::TestRun};
+use campanile_sdk::{CancelStage, Class, Processor, Question, TaskError, testing::TestRun};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -204,4 +204,32 @@ async fn wrong_parameters_are_refused_and_named() {
         assert_eq!((class, code.as_str()), (Class::Business, "k_sc_ec_300010"));
         assert!(message.starts_with(&format!("parameter {named} is not right")), "{message}");
     }
+}
+
+#[tokio::test]
+async fn a_run_is_still_needed_where_the_answer_is_200() {
+    let server = serve(|request| match request.split(' ').nth(1) {
+        Some("/open") => answer("200 OK", "", "yes"),
+        Some("/moved") => answer("302 Found", "location: /open\r\n", ""),
+        Some("/made") => answer("201 Created", "", ""),
+        Some("/closed") => answer("404 Not Found", "", ""),
+        _ => answer("500 Internal Server Error", "", ""),
+    })
+    .await;
+    let ask = async |policy: PrivateAddresses, path: &str| {
+        let http = HttpProcessor::new(HttpPolicy { private: policy });
+        let parameters = json!({"url": format!("http://{}{path}", server.address)});
+        let question =
+            Question { parameters, job: "report".to_owned(), instance_id: "i".to_owned(), planned_ms: 0, due_ms: 0 };
+        http.still_needed(question).await
+    };
+    // The last of them is no answer about the run, but it is not 200 either.
+    for (path, needed) in [("/open", true), ("/moved", true), ("/made", false), ("/closed", false), ("/broken", false)]
+    {
+        assert_eq!(ask(PrivateAddresses::WhenAsked, path).await.unwrap(), needed, "{path}");
+    }
+    // An address that is no one's business is not asked at all.
+    let asked = server.asked.lock().unwrap().len();
+    assert!(ask(PrivateAddresses::Never, "/open").await.is_err());
+    assert_eq!(server.asked.lock().unwrap().len(), asked);
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use campanile_processors::SqlProcessor;
-use campanile_sdk::{CancelStage, Class, Processor, TaskError, testing::TestRun};
+use campanile_sdk::{CancelStage, Class, Processor, Question, TaskError, testing::TestRun};
 use serde_json::{Value, json};
 use sqlx::{Connection as _, Executor as _, SqliteConnection};
 
@@ -137,4 +137,21 @@ async fn a_connection_that_is_not_there_or_not_right_is_named() {
     assert_eq!(failed(world.sql.process(run.context()).await).1, "k_sc_ec_300010");
     let run = TestRun::new(json!({"connection": "shop", "statment": "SELECT 1"}));
     assert!(failed(world.sql.process(run.context()).await).2.contains("statment"));
+}
+
+#[tokio::test]
+async fn a_run_is_still_needed_where_the_query_returns_a_row() {
+    let world = world().await;
+    let ask = async |connection: &str, statement: &str| {
+        let parameters = json!({"connection": connection, "statement": statement});
+        let question =
+            Question { parameters, job: "report".to_owned(), instance_id: "i".to_owned(), planned_ms: 0, due_ms: 0 };
+        world.sql.still_needed(question).await
+    };
+    assert!(ask("shop", "SELECT 1 FROM orders WHERE name IS NULL").await.unwrap());
+    assert!(!ask("shop", "SELECT 1 FROM orders WHERE id = 3").await.unwrap());
+    // Nobody can say: the node takes no answer for yes, and the refusal tells whoever looks why.
+    assert_eq!(ask("unknown", "SELECT 1").await.unwrap_err().class(), Some(Class::Business));
+    assert!(ask("gone", "SELECT 1").await.is_err());
+    assert!(ask("shop", "SELECT 1 FROM nowhere").await.is_err());
 }
