@@ -3,10 +3,12 @@
 //!
 //! The SDKs for Go and Python have the same one, word for word (`sdks/go/conformance`, `sdks/python/conformance`), and a
 //! story is told of all of them. Each attempt that touches a file says so as a line `begins NAME TASK ATTEMPT KEY` or
-//! `ends …` in the diary that CAMPANILE_DIARY names.
+//! `ends …` in the diary that CAMPANILE_DIARY names. CAMPANILE_TOKEN is what it shows at the door, and CAMPANILE_CERTS the
+//! folder of the certificates with which it comes over TLS.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
+use std::path::Path;
 use std::time::Duration;
 
 use campanile_sdk::{CancelStage, Executor, Network, Processor, TaskContext, TaskError, processor_fn};
@@ -17,8 +19,15 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
     let mut word = |what: &str| words.next().ok_or(format!("usage: NODE NAME CAPACITY; there is no {what}"));
     let (node, name, capacity) = (word("node")?, word("name")?, word("capacity")?.parse()?);
+    let mut network = Network::to(node);
+    if let Some(certs) = std::env::var_os("CAMPANILE_CERTS") {
+        let read = |name: &str| std::fs::read(Path::new(&certs).join(name));
+        network = network.ca_certificate(read("ca.pem")?);
+        network = network.identity(read("executor.pem")?, read("executor-key.pem")?);
+    }
     let executor = Executor::builder("conformance", name)
         .capacity(capacity)
+        .token(std::env::var("CAMPANILE_TOKEN").unwrap_or_default())
         .processor(echo())
         .processor(fails())
         .processor(panics())
@@ -27,7 +36,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .processor(sleeps())
         .processor(stubborn())
         .build()?;
-    executor.serve(Network::to(node)).await?;
+    executor.serve(network).await?;
     Ok(())
 }
 

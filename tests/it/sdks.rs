@@ -292,6 +292,39 @@ fn work_outlives_the_node_and_an_executor_leaves_in_good_order(sdk: &str) {
     leaves_a_receipt(sdk);
 }
 
+/// Over TLS, where both sides show who they are, and with the token of its group: all of it or nothing.
+fn who_comes_in_shows_a_certificate_and_a_token(sdk: &str) {
+    let Some(mut place) = Place::new(sdk) else { return };
+    let certs = place.campanile.beside("certs");
+    let certs = certs.to_str().expect("a path").to_owned();
+    place.campanile.cli(&["certs", "make", "--out", &certs, "--host", "localhost", "--host", "127.0.0.1"]).done();
+    let made = place.campanile.cli(&["token", "make", "--scope", "executor:conformance", "--note", "a story"]).done();
+    let token = made["token"].as_str().expect("a token").to_owned();
+    let file = |name: &str| format!("{certs}/{name}");
+    let (ca, cert, key) = (file("ca.pem"), file("node.pem"), file("node-key.pem"));
+    let secured = ["--tls-cert", &cert, "--tls-key", &key, "--client-ca", &ca];
+    let _serve = place.campanile.serves_with(&[&["--executors", &place.node][..], &secured[..]].concat());
+    place.saves(&[("echo", "echo", json!({}))]);
+
+    let record = |name: &str| place.campanile.beside(&format!("{name}.log"));
+    let starts = |name: &str, more: &[(&str, &str)]| {
+        Member::starts_with(&place.command, &place.node, name, 4, &place.diary, &record(name), more)
+    };
+    // Whoever has but one of them stays outside: without TLS nobody is spoken to, without a token nobody comes in.
+    let _plain = starts("plain", &[("CAMPANILE_TOKEN", &token)]);
+    let mut untold = starts("untold", &[("CAMPANILE_CERTS", &certs)]);
+    wait_until("who has no token gives up", || !untold.is_running());
+    let said = std::fs::read_to_string(record("untold")).unwrap_or_default();
+    assert!(said.contains("k_sc_ec_400010"), "{said}");
+    let _known = starts("known", &[("CAMPANILE_TOKEN", &token), ("CAMPANILE_CERTS", &certs)]);
+    for _ in 0..3 {
+        let echo = place.run("echo").end();
+        echo.succeeded(1);
+        assert_eq!(echo.task()["executor"]["name"], "known");
+    }
+    place.campanile.checks_the_ledger();
+}
+
 /// All at once: nearly all of the time of these stories is waiting.
 fn for_every_sdk(story: fn(&str)) {
     let each: Vec<_> = ["rust", "go", "python"].map(|sdk| (sdk, thread::spawn(move || story(sdk)))).into();
@@ -307,6 +340,11 @@ fn with_every_sdk_runs_end_as_the_processor_says() {
 #[test]
 fn with_every_sdk_what_an_executor_loses_another_one_runs() {
     for_every_sdk(what_an_executor_loses_another_one_runs);
+}
+
+#[test]
+fn with_every_sdk_who_comes_in_shows_a_certificate_and_a_token() {
+    for_every_sdk(who_comes_in_shows_a_certificate_and_a_token);
 }
 
 #[test]

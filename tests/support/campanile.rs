@@ -308,8 +308,22 @@ pub struct Member {
 impl Member {
     /// `command` takes a node's address, a name and a capacity, and writes its diary where it is told (tests/executor).
     pub fn starts(command: &[String], node: &str, name: &str, capacity: u32, diary: &Path, record: &Path) -> Member {
+        Member::starts_with(command, node, name, capacity, diary, record, &[])
+    }
+
+    /// As `starts`, with more in its environment.
+    pub fn starts_with(
+        command: &[String],
+        node: &str,
+        name: &str,
+        capacity: u32,
+        diary: &Path,
+        record: &Path,
+        more: &[(&str, &str)],
+    ) -> Member {
         let mut starting = Command::new(&command[0]);
         starting.args(&command[1..]).args([node, name, &capacity.to_string()]).env("CAMPANILE_DIARY", diary);
+        starting.envs(more.iter().copied());
         let said = File::options().create(true).append(true).open(record).expect("a record");
         starting.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
         Member { child: starting.spawn().expect("it can be started"), name: name.to_owned() }

@@ -1,13 +1,18 @@
 // An executor that does what the parameters of its tasks say, for stories about processes: conformance NODE NAME
 // CAPACITY. The SDKs for Rust (tests/executor) and Python have the same one, word for word, and a story is told of all of
-// them.
+// them. CAMPANILE_TOKEN is what it shows at the door, and CAMPANILE_CERTS the folder of the certificates with which it
+// comes over TLS.
 package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"log"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -99,6 +104,26 @@ func stubborn(_ context.Context, task *campanile.Task) (any, error) {
 	return nil, campanile.ErrCancelled
 }
 
+// secured reads ca.pem, executor.pem and its key out of a folder; without one the stream is not secured.
+func secured(certs string) (*tls.Config, error) {
+	if certs == "" {
+		return nil, nil
+	}
+	authority, err := os.ReadFile(filepath.Join(certs, "ca.pem"))
+	if err != nil {
+		return nil, err
+	}
+	known := x509.NewCertPool()
+	if !known.AppendCertsFromPEM(authority) {
+		return nil, errors.New("ca.pem has no certificate")
+	}
+	own, err := tls.LoadX509KeyPair(filepath.Join(certs, "executor.pem"), filepath.Join(certs, "executor-key.pem"))
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{RootCAs: known, Certificates: []tls.Certificate{own}}, nil
+}
+
 func main() {
 	if len(os.Args) != 4 {
 		log.Fatal("usage: conformance NODE NAME CAPACITY")
@@ -107,7 +132,14 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	executor := campanile.Executor{Group: "conformance", Name: os.Args[2], Nodes: os.Args[1:2], Capacity: capacity}
+	security, err := secured(os.Getenv("CAMPANILE_CERTS"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	executor := campanile.Executor{
+		Group: "conformance", Name: os.Args[2], Nodes: os.Args[1:2], Capacity: capacity,
+		Token: os.Getenv("CAMPANILE_TOKEN"), TLS: security,
+	}
 	executor.Func("echo", echo)
 	executor.Func("fails", fails)
 	executor.Func("panics", panics)

@@ -1,10 +1,13 @@
 """An executor that does what the parameters of its tasks say, for stories about processes: NODE NAME CAPACITY.
 
 The SDKs for Rust (tests/executor) and Go have the same one, word for word, and a story is told of all of them.
+CAMPANILE_TOKEN is what it shows at the door, and CAMPANILE_CERTS the folder of the certificates with which it comes over
+TLS.
 """
 
 import os
 import sys
+from pathlib import Path
 
 import campanile
 
@@ -69,6 +72,22 @@ def stubborn(task):
         task.wait_cancelled(stage=campanile.CancelStage.KILL)
 
 
+def secured(certs):
+    """Reads ca.pem, executor.pem and its key out of a folder; without one the stream is not secured."""
+    if not certs:
+        return None
+    ca, certificate, key = ((Path(certs) / name).read_bytes() for name in ("ca.pem", "executor.pem", "executor-key.pem"))
+    return campanile.TLS(ca=ca, certificate=certificate, key=key)
+
+
 node, name, capacity = sys.argv[1:]
 processors = [echo, fails, panics, talks, walks, sleeps, stubborn]
-campanile.Executor("conformance", name=name, nodes=[node], processors=processors, capacity=int(capacity)).run()
+campanile.Executor(
+    "conformance",
+    name=name,
+    nodes=[node],
+    token=os.environ.get("CAMPANILE_TOKEN", ""),
+    tls=secured(os.environ.get("CAMPANILE_CERTS")),
+    processors=processors,
+    capacity=int(capacity),
+).run()
