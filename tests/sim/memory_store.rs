@@ -881,6 +881,11 @@ impl JobStore for MemoryStore {
         self.read("job_version", |stored| stored.versions.get(&(job, version)).cloned()).await
     }
 
+    async fn job_versions(&self, of: &[(JobId, u32)]) -> Result<Vec<JobVersion>> {
+        self.read("job_versions", |stored| of.iter().filter_map(|key| stored.versions.get(key).cloned()).collect())
+            .await
+    }
+
     async fn jobs_after(&self, after: Option<JobId>, limit: usize) -> Result<Vec<Job>> {
         self.read("jobs_after", |stored| {
             stored.live_jobs().filter(|job| after.is_none_or(|after| job.id > after)).take(limit).cloned().collect()

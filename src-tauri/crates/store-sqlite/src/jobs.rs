@@ -5,10 +5,11 @@ use campanile_model::job::{Job, JobVersion};
 use campanile_model::schedule::Schedule;
 use campanile_model::{JobId, Timestamp};
 use campanile_store::{JobStore, LedgerExtract, MadeInstance, Result, Taken};
+use serde_json::json;
 
 use crate::SqliteStore;
 use crate::connection::{Write, sql};
-use crate::rows::{self, Columns, Id, hexes, limit, written};
+use crate::rows::{self, Columns, Id, batch, hexes, limit, written};
 
 #[async_trait]
 impl JobStore for SqliteStore {
@@ -81,6 +82,20 @@ impl JobStore for SqliteStore {
             )
             .await?;
         row.as_ref().map(rows::job_version).transpose()
+    }
+
+    async fn job_versions(&self, of: &[(JobId, u32)]) -> Result<Vec<JobVersion>> {
+        let of = of.iter().map(|(job, version)| json!([job.hex(), version])).collect();
+        let found = self
+            .read()
+            .await?
+            .rows(
+                sql("SELECT v.* FROM jsonb_each(?) j
+                     CROSS JOIN job_versions v ON v.job = unhex(j.value ->> 0) AND v.version = j.value ->> 1")
+                .bind(batch(of)),
+            )
+            .await?;
+        rows::all(&found, rows::job_version)
     }
 
     async fn jobs_after(&self, after: Option<JobId>, most: usize) -> Result<Vec<Job>> {

@@ -29,6 +29,7 @@ async fn nothing_reads_through_history() {
         leases::an_old_term_is_refused_everywhere,
         jobs::a_removed_job_is_found_nowhere_but_in_its_versions,
         jobs::due_jobs_come_earliest_first_and_paused_ones_too,
+        jobs::every_version_is_kept_in_the_form_it_had,
         jobs::a_fixed_delay_job_is_idle_once_none_of_its_instances_is_left,
         launch::an_unbroken_run_of_omissions_is_one_row,
         launch::a_launch_is_written_whole,

@@ -50,6 +50,9 @@ pub trait JobStore: Send + Sync {
     /// The job in the form it had in a version; also of a removed job.
     async fn job_version(&self, job: JobId, version: u32) -> Result<Option<JobVersion>>;
 
+    /// Those of these versions that there are, of removed jobs too; in any order.
+    async fn job_versions(&self, of: &[(JobId, u32)]) -> Result<Vec<JobVersion>>;
+
     /// Jobs in the order of their ids, after `after`, at most `limit`; removed ones left out.
     async fn jobs_after(&self, after: Option<JobId>, limit: usize) -> Result<Vec<Job>>;
 

@@ -207,6 +207,8 @@ impl Officer for Assigner {
         if instances.is_empty() {
             return Ok(Pass { did: stopped, ..Pass::default() });
         }
+        let versions = instances.iter().map(|instance| (instance.job, instance.version));
+        self.specs.fetch(store.as_ref(), versions).await?;
         let mut found = Vec::with_capacity(instances.len());
         for instance in &instances {
             match self.specs.of(store.as_ref(), instance.job, instance.version).await? {

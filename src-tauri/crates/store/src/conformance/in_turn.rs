@@ -59,6 +59,7 @@ in_turn! {
         jobs(ids: &[JobId]) -> Vec<Job>;
         job_named(name: &str) -> Option<Job>;
         job_version(job: JobId, version: u32) -> Option<JobVersion>;
+        job_versions(of: &[(JobId, u32)]) -> Vec<JobVersion>;
         jobs_after(after: Option<JobId>, limit: usize) -> Vec<Job>;
         ledger_extract(job: JobId) -> LedgerExtract;
     }

@@ -88,6 +88,7 @@ pub async fn the_next_time_of_a_fixed_delay_is_set_once(store: &dyn Store) {
 pub async fn every_version_is_kept_in_the_form_it_had(store: &dyn Store) {
     let lead = lead(store).await;
     let first = saved(store, &lead, "report").await;
+    let other = saved(store, &lead, "weekly").await;
     let mut second = Job { version: 2, saved_at: at(50), ..first.clone() };
     second.spec.description = "monthly".to_owned();
     let change = Change::PutJob { job: second.clone(), seen_version: Some(1), by: "lin".to_owned() };
@@ -98,6 +99,14 @@ pub async fn every_version_is_kept_in_the_form_it_had(store: &dyn Store) {
     let new = store.job_version(first.id, 2).await.unwrap().expect("kept");
     assert_eq!((&new.spec, new.saved_at, new.saved_by.as_str()), (&second.spec, at(50), "lin"));
     assert_eq!(store.job_version(first.id, 3).await.unwrap(), None);
+
+    let asked = [(first.id, 1), (first.id, 3), (other.id, 1), (job_id(), 1), (first.id, 2)];
+    let mut found = store.job_versions(&asked).await.unwrap();
+    found.sort_by(|a, b| (&a.spec.name, a.version).cmp(&(&b.spec.name, b.version)));
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert_eq!(found[..2], [old, new]);
+    assert_eq!((found[2].job, found[2].version), (other.id, 1));
+    assert_eq!(store.job_versions(&[]).await.unwrap(), []);
     assert_eq!(job_now(store, first.id).await, second);
 }
 
