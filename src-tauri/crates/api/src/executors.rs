@@ -3,7 +3,7 @@
 //! Read from what the leading node has written down, so that a console that stands by and the command
 //! line see the same as the window of the program that leads.
 
-use campanile_model::executor::{Drain, ExecutorEntry, MachineReading, RATE_OVER_MS, suggested_capacity};
+use campanile_model::executor::{Drain, ExecutorEntry, MachineReading};
 use campanile_model::request::{Ask, Role};
 use campanile_model::{Fault, Timestamp, Words};
 
@@ -88,7 +88,7 @@ fn row(entry: ExecutorEntry, drain: Option<Drain>, runs: Vec<ExecutorTask>, seen
         (None, true) if entry.draining || drain.is_some() => ExecutorState::Draining,
         (None, true) => ExecutorState::Live,
     };
-    let suggested = suggested_capacity(entry.ended, entry.ended_took_ms, RATE_OVER_MS);
+    let suggested = entry.suggested_capacity();
     let mean_ms = (entry.ended > 0).then(|| entry.ended_took_ms as f64 / f64::from(entry.ended));
     let remarks = remarks(&entry, drain.as_ref(), state, suggested);
     let can_drain = match &drain {

@@ -1,7 +1,6 @@
-//! How an executor has fared with what it was given: who gave work back is left alone for a while, ever longer; what
-//! was done says how much it could take. Pure, and forgotten with the executor.
+//! Who gave work back is left alone for a while, ever longer. Pure, and forgotten with the executor.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::time::Duration;
 
 use campanile_model::{TaskId, Timestamp};
@@ -55,50 +54,6 @@ impl Rest {
     }
 }
 
-/// Five minutes in so many pieces: work of longer ago says nothing of now.
-const PIECES: i64 = 30;
-const PIECE_MILLIS: i64 = 10_000;
-
-/// What an executor has done in the last five minutes.
-#[derive(Clone, Debug, Default)]
-pub struct WorkRate {
-    /// Piece of time, tasks done in it, and how long they took together.
-    pieces: VecDeque<(i64, u32, Duration)>,
-    first_at: Option<Timestamp>,
-}
-
-impl WorkRate {
-    pub fn finished(&mut self, took: Duration, now: Timestamp) {
-        self.first_at = self.first_at.or(Some(now - took));
-        let piece = piece_of(now);
-        match self.pieces.back_mut() {
-            Some((at, tasks, sum)) if *at == piece => {
-                *tasks += 1;
-                *sum += took;
-            }
-            _ => self.pieces.push_back((piece, 1, took)),
-        }
-        self.pieces.retain(|(at, _, _)| *at > piece - PIECES);
-    }
-
-    /// Rate times mean duration times 2.5, rounded up: 1000 a second of 0.1 s each are 250.
-    pub fn suggested_capacity(&self, now: Timestamp) -> Option<u32> {
-        let from = piece_of(now) - PIECES;
-        // Rate times mean duration is time worked over time passed, whatever the number of tasks.
-        let worked: Duration = self.pieces.iter().filter(|(at, _, _)| *at > from).map(|(_, _, sum)| *sum).sum();
-        // The present piece has only begun.
-        let begun = Timestamp::from_millis((from + 1) * PIECE_MILLIS).max(self.first_at?);
-        let passed = now.since(begun).max(Duration::from_secs(1));
-        let capacity = (worked.as_secs_f64() / passed.as_secs_f64() * 2.5).ceil();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to what fits")]
-        (worked > Duration::ZERO).then(|| capacity.clamp(1.0, 1e6) as u32)
-    }
-}
-
-fn piece_of(at: Timestamp) -> i64 {
-    at.millis() / PIECE_MILLIS
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,16 +94,5 @@ mod tests {
         rest.started(task(1));
         assert_eq!(rest.until(), None);
         assert_eq!(give_back(&mut rest, 1), None);
-    }
-
-    #[test]
-    fn a_thousand_tasks_a_second_of_a_tenth_of_a_second_suggest_250() {
-        let mut rate = WorkRate::default();
-        assert_eq!(rate.suggested_capacity(at(0)), None);
-        for n in 0..600_000 {
-            rate.finished(Duration::from_millis(100), at(n));
-        }
-        assert!((248..=252).contains(&rate.suggested_capacity(at(600_000)).expect("it worked")));
-        assert_eq!(rate.suggested_capacity(at(2_000_000)), None);
     }
 }

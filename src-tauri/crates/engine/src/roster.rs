@@ -13,7 +13,7 @@ use campanile_model::{Code, Fault, Lane, TaskId, Timestamp};
 
 use crate::link::{AttemptRef, Machine, ProcessorOffer, Registration, SessionId};
 use crate::machine::{Readings, Resource, Strain, Thresholds};
-use crate::rest::{Rest, WorkRate};
+use crate::rest::Rest;
 
 /// An executor that says nothing for so long is gone.
 pub const EXECUTOR_LEASE: Duration = Duration::from_secs(3);
@@ -34,7 +34,6 @@ struct Seat {
     machine: Option<(Machine, Timestamp)>,
     readings: Readings,
     rest: Rest,
-    rate: WorkRate,
     /// Attempts pushed to it and not final.
     in_hand: HashMap<TaskId, InHand>,
     /// How long it has had a free slot, all in all, and since when it has had one this time.
@@ -108,6 +107,15 @@ fn has_all(labels: &BTreeMap<String, String>, asked: &BTreeMap<String, String>) 
     asked.iter().all(|(name, value)| labels.get(name) == Some(value))
 }
 
+/// One whose life is over.
+#[derive(Clone, Debug)]
+pub struct Gone {
+    pub executor: ExecutorRef,
+    pub session: Option<SessionId>,
+    /// It left in good order, and its lease did not have to run out.
+    pub said_goodbye: bool,
+}
+
 /// As people see it.
 #[derive(Clone, Debug)]
 pub struct ExecutorView {
@@ -129,8 +137,6 @@ pub struct ExecutorView {
     pub strain: Strain,
     /// It gave work back too often, and is left alone until then.
     pub rests_until: Option<Timestamp>,
-    /// Tasks a second, times their mean duration, times 2.5: none until it has done some.
-    pub suggested_capacity: Option<u32>,
 }
 
 #[derive(Default)]
@@ -180,7 +186,7 @@ impl Roster {
         let mut replaced = None;
         let mut in_hand = HashMap::new();
         let mut machine = None;
-        let (mut readings, mut rest, mut rate) = (Readings::default(), Rest::default(), WorkRate::default());
+        let (mut readings, mut rest) = (Readings::default(), Rest::default());
         let mut tally = Tally { since: now, disregarded: 0, ended: VecDeque::new() };
         if let Some(seat) = state.seats.get(&name) {
             let same_life = seat.registration.executor.boot == registration.executor.boot;
@@ -192,7 +198,7 @@ impl Roster {
             if same_life {
                 in_hand = seat.in_hand.clone();
                 machine = seat.machine;
-                (readings, rest, rate) = (seat.readings.clone(), seat.rest.clone(), seat.rate.clone());
+                (readings, rest) = (seat.readings.clone(), seat.rest.clone());
                 tally = seat.tally.clone();
             }
         }
@@ -204,7 +210,6 @@ impl Roster {
             machine,
             readings,
             rest,
-            rate,
             in_hand,
             idle_millis: 0,
             idle_since: None,
@@ -288,11 +293,6 @@ impl Roster {
             let patience = seat.registration.capacity.saturating_add(seat.registration.queue);
             seat.rest.gave_back(task, times, patience, now);
         });
-    }
-
-    /// It has done a task, which took so long.
-    pub fn finished(&self, executor: &ExecutorRef, took: Duration, now: Timestamp) {
-        self.with_executor(executor, |seat| seat.rate.finished(took, now));
     }
 
     /// Exactly these are in its hands.
@@ -399,19 +399,16 @@ impl Roster {
         able.map(|seat| seat.registration.executor.name.clone()).collect()
     }
 
-    /// Seats whose lease has passed are cleared; their sessions are handed back to be closed.
-    pub fn clear_gone(&self, now: Timestamp) -> Vec<(ExecutorRef, Option<SessionId>)> {
+    /// Seats whose lease has passed are cleared; their sessions are to be closed.
+    pub fn clear_gone(&self, now: Timestamp) -> Vec<Gone> {
         let mut state = self.state();
-        let gone: Vec<_> = state
-            .seats
-            .iter()
-            .filter(|(_, seat)| now.since(seat.heard_at) >= EXECUTOR_LEASE)
-            .map(|(name, seat)| (name.clone(), seat.registration.executor.clone(), seat.session))
-            .collect();
-        for (name, _, _) in &gone {
-            state.seats.remove(name);
-        }
-        gone.into_iter().map(|(_, executor, session)| (executor, session)).collect()
+        let gone = state.seats.extract_if(.., |_, seat| now.since(seat.heard_at) >= EXECUTOR_LEASE);
+        gone.map(|(_, seat)| Gone {
+            said_goodbye: seat.heard_at == Timestamp::EPOCH,
+            executor: seat.registration.executor,
+            session: seat.session,
+        })
+        .collect()
     }
 
     /// Remembers attempts that a step has lost, until their late end is written: it is shown, and changes nothing.
@@ -497,7 +494,6 @@ impl Roster {
                 connected: seat.session.is_some(),
                 strain: seat.readings.strain(self.thresholds(seat)),
                 rests_until: seat.rest.until().filter(|until| *until > seat.heard_at),
-                suggested_capacity: seat.rate.suggested_capacity(seat.heard_at),
             })
             .collect()
     }

@@ -74,9 +74,20 @@ pub struct ExecutorEntry {
 /// What an executor's tasks of late are counted over.
 pub const RATE_OVER_MS: i64 = 600_000;
 
+impl ExecutorEntry {
+    /// By what ended in the last ten minutes, or for as long as it has been there.
+    pub fn suggested_capacity(&self) -> Option<u32> {
+        let there_ms = self.heard_at.millis() - self.since.millis();
+        suggested_capacity(self.ended, self.ended_took_ms, there_ms.clamp(LEAST_RATED_MS, RATE_OVER_MS))
+    }
+}
+
+/// Of one that has been there for less nothing more is known.
+const LEAST_RATED_MS: i64 = 10_000;
+
 /// As many places as arrive while one task runs, and half as many again and more: rate × mean duration × 2.5. None
 /// where too little ended to tell.
-pub fn suggested_capacity(ended: u32, took_ms: u64, over_ms: i64) -> Option<u32> {
+fn suggested_capacity(ended: u32, took_ms: u64, over_ms: i64) -> Option<u32> {
     const FEWEST: u32 = 20;
     if ended < FEWEST || over_ms <= 0 {
         return None;

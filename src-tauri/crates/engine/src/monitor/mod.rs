@@ -19,7 +19,7 @@ use crate::dispatcher::outcome;
 use crate::events::Topic;
 use crate::link::{AttemptRef, ToExecutor};
 use crate::officer::{Officer, Pass, PassError};
-use crate::roster::EXECUTOR_LEASE;
+use crate::roster::{EXECUTOR_LEASE, Gone};
 use crate::shared::{Holding, Shared, read_holding};
 use crate::specs::Specs;
 
@@ -171,8 +171,11 @@ impl Monitor {
             tracing::warn!(executor = executor.name, tasks = steps.len(), "an executor is gone with what it had");
             did += self.take(&steps, now).await?;
         }
-        for (executor, session) in self.shared.roster.clear_gone(now) {
-            tracing::info!(executor = executor.name, "an executor's lease has passed");
+        for Gone { executor, session, said_goodbye } in self.shared.roster.clear_gone(now) {
+            match said_goodbye {
+                true => tracing::info!(executor = executor.name, "an executor has left"),
+                false => tracing::info!(executor = executor.name, "an executor's lease has passed"),
+            }
             if let Some(session) = session {
                 self.shared.link.close(session);
             }

@@ -366,7 +366,6 @@ impl Progress {
             self.shared.events.count_finished(1);
             if let Some(started_at) = task.started_at.or(step.started_before()) {
                 let took = end.at().since(started_at);
-                roster.finished(&executor, took, now);
                 roster.ended(&executor, u64::try_from(took.as_millis()).unwrap_or(u64::MAX), end.at());
             }
         }
