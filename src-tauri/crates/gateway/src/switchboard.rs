@@ -23,8 +23,8 @@ const HEARD_DEPTH: usize = 4096;
 /// Of one session, in KiB: what it has said and the engine has not taken in.
 const SESSION_KIB: u32 = 4096;
 
-/// What the least message counts, in KiB: 256 of them fill a session.
-const LEAST_KIB: u32 = 16;
+/// What the least message counts, in KiB: 1024 of them fill a session, which is as many as the engine takes in at once.
+const LEAST_KIB: u32 = 4;
 
 /// Who may come in on a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,14 +6,14 @@
 
 pub mod rules;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use campanile_coord::Bell;
 use campanile_model::alarm::{Alarm, AlarmRule, AlarmState, Sighting};
-use campanile_model::task::IncidentKind;
+use campanile_model::task::{Incident, IncidentKind};
 use campanile_model::{JobId, Lane, Timestamp};
 use campanile_store::{Lead, Taken};
 
@@ -61,6 +61,8 @@ impl Alerter {
     async fn read_incidents(&mut self, now: Timestamp) -> Result<usize, PassError> {
         let incidents = self.shared.store.new_incidents(BATCH).await?;
         let Some(mark) = incidents.last().map(|incident| incident.seq) else { return Ok(0) };
+        let read = incidents.len();
+        let incidents = self.worth_a_look(incidents).await?;
         let mut ids: Vec<JobId> = incidents.iter().map(|incident| incident.job).collect();
         ids.sort_unstable();
         ids.dedup();
@@ -94,7 +96,19 @@ impl Alerter {
             }
         }
         self.write(&desk, changed, Some(mark), now).await?;
-        Ok(incidents.len())
+        Ok(read)
+    }
+
+    /// Without the successes of jobs that have no alarm and get none here: most runs go well, and end nothing.
+    async fn worth_a_look(&self, mut incidents: Vec<Incident>) -> Result<Vec<Incident>, PassError> {
+        let is_success = |incident: &Incident| incident.kind == IncidentKind::InstanceSucceeded;
+        if incidents.iter().any(is_success) {
+            let open = self.shared.store.open_alarms().await?;
+            let failing = incidents.iter().filter(|incident| !is_success(incident)).map(|incident| incident.job);
+            let troubled: HashSet<JobId> = open.iter().filter_map(|alarm| alarm.job).chain(failing).collect();
+            incidents.retain(|incident| troubled.contains(&incident.job));
+        }
+        Ok(incidents)
     }
 
     async fn look_at_lanes(&mut self, now: Timestamp) -> Result<(), PassError> {

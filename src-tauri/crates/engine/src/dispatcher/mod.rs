@@ -28,6 +28,7 @@ use serde_json::{Map, Value, json};
 use crate::events::Topic;
 use crate::held::{Finding, HoldCause};
 use crate::link::{AttemptRef, Push, Question, SealedSecret, ToExecutor, Upstream};
+use crate::monitor;
 use crate::officer::{Officer, Pass, PassError};
 use crate::questions::{self, Need as Needed};
 use crate::roster::Offer;
@@ -394,6 +395,8 @@ impl Officer for Dispatcher {
         let limit = if released_at.is_some() { BATCH } else { (room + slack).min(BATCH) };
         let ready = self.shared.store.ready_tasks(&Wanted { needs: wanted, limit }).await?;
         let found = ready.len();
+        let versions = ready.iter().map(|task| (task.job, task.version));
+        self.specs.fetch(self.shared.store.as_ref(), versions).await?;
         let instances: Vec<InstanceId> = ready.iter().map(|task| task.instance).collect();
         let instances: HashMap<InstanceId, Instance> =
             self.shared.store.instances(&instances).await?.into_iter().map(|found| (found.id, found)).collect();
@@ -467,7 +470,9 @@ impl Officer for Dispatcher {
         if did > 0 {
             self.shared.events.say(Topic::Tasks, now);
             // Its push timeout is a deadline like any other.
-            self.shared.coord.ring(Bell::Monitor);
+            if steps.iter().any(|step| monitor::is_pressing(step.task(), now)) {
+                self.shared.coord.ring(Bell::Monitor);
+            }
         }
         Ok(Pass { did, again: did > 0 && found == BATCH, next })
     }

@@ -26,8 +26,22 @@ use crate::specs::Specs;
 /// Tasks in one transaction.
 const BATCH: usize = 500;
 
+/// It looks at least this often.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// Between two looks at the tasks that wait.
 const LANES_EVERY: Duration = Duration::from_secs(1);
+
+/// Whether a task, as it now is, has something coming that the monitor would learn of too late by itself: it knows every
+/// time that is further off than its patience before that time has come.
+pub fn is_pressing(task: &Task, now: Timestamp) -> bool {
+    let soon = now + PATIENCE;
+    match task.state() {
+        TaskState::Waiting => task.due_at <= soon,
+        state if state.is_held() => task.stop.is_some() || task.deadline_at.is_some_and(|at| at <= soon),
+        _ => false,
+    }
+}
 
 pub struct Monitor {
     shared: Arc<Shared>,
@@ -295,7 +309,7 @@ impl Officer for Monitor {
     }
 
     fn patience(&self) -> Duration {
-        Duration::from_secs(1)
+        PATIENCE
     }
 
     async fn pass(&mut self, now: Timestamp) -> Result<Pass, PassError> {

@@ -9,18 +9,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use campanile_coord::Bell;
-use campanile_model::task::{ExecutorRef, Illegal, Move, Step, Task, TaskState};
+use campanile_model::task::{ExecutorRef, Illegal, IncidentKind, Move, Step, Task, TaskState};
 use campanile_model::{Code, TaskId, Timestamp, Words};
 use campanile_store::{Lead, StoreError, Taken};
 
 use crate::dispatcher::outcome;
 use crate::events::Topic;
 use crate::link::{AttemptRef, FromExecutor, Heard, Registration, Report, Said, SessionId, ToExecutor};
+use crate::monitor;
 use crate::officer::PassError;
 use crate::shared::Shared;
 
-/// Reports in one transaction.
-const BATCH: usize = 500;
+/// Reports in one transaction; three make a task.
+const BATCH: usize = 1000;
 
 /// Between two tries at storage that does not answer.
 const TRY_AGAIN: Duration = Duration::from_millis(100);
@@ -205,6 +206,8 @@ impl Progress {
         for (session, report) in reports {
             by_task.entry(report.attempt.task).or_default().push((*session, report));
         }
+        let mut concerned = Concerned::default();
+        let mut written = false;
         // A step that lost against another writer is decided anew, on what is there now.
         while !by_task.is_empty() {
             let ids: Vec<TaskId> = by_task.keys().copied().collect();
@@ -228,7 +231,7 @@ impl Progress {
                 }
             }
             if steps.is_empty() {
-                return Ok(());
+                break;
             }
             let taken = match self.shared.store.take(&self.lead, &steps).await {
                 Ok(taken) => taken,
@@ -243,6 +246,8 @@ impl Progress {
                         by_task.insert(id, reports);
                     }
                     Taken::Done => {
+                        written = true;
+                        concerned.add(step, now);
                         self.shared.roster.keeps_who_lost(step);
                         self.follow(step, owner, now);
                         self.answer(answers);
@@ -250,10 +255,12 @@ impl Progress {
                 }
             }
         }
+        if !written {
+            return Ok(());
+        }
         self.shared.events.say(Topic::Tasks, now);
         self.shared.events.say(Topic::Instances, now);
-        // A slot may be free, a retry may be planned, a job may wait for this end.
-        for bell in [Bell::Dispatcher, Bell::Monitor, Bell::Assigner, Bell::Launcher, Bell::Alerter] {
+        for bell in concerned.bells() {
             self.shared.coord.ring(bell);
         }
         Ok(())
@@ -298,6 +305,13 @@ impl Progress {
             }
             if (1..=task.sequence).contains(&report.sequence) {
                 answers.push((*session, seen));
+                continue;
+            }
+            // That it has the task is known from the push; to write it down would be a write for nothing.
+            if report.said == Said::Accepted {
+                if report.sequence > 0 {
+                    answers.push((*session, seen));
+                }
                 continue;
             }
             match self.apply(&mut step, &report.said, now) {
@@ -388,6 +402,44 @@ impl Progress {
             self.disregard(*session);
             self.shared.link.tell(*session, ToExecutor::Forget(report.attempt));
         }
+    }
+}
+
+/// Whom a batch of reports concerns. Most only say that something began, and who is not concerned is let be: a pass for
+/// nothing costs as much as the report.
+#[derive(Default)]
+struct Concerned {
+    /// A slot is free again.
+    dispatcher: bool,
+    monitor: bool,
+    /// The end of a task may be the end of its instance, and another's turn.
+    assigner: bool,
+    /// A job may wait for this end.
+    launcher: bool,
+    /// What went well may be read whenever there is time.
+    alerter: bool,
+}
+
+impl Concerned {
+    fn add(&mut self, step: &Step, now: Timestamp) {
+        let task = step.task();
+        self.dispatcher |= step.before().is_held() && !task.state().is_held();
+        self.monitor |= monitor::is_pressing(task, now);
+        self.assigner |= task.state().is_final();
+        self.launcher |= step.instance().is_some_and(|change| change.to.is_final());
+        self.alerter |= step.incidents().iter().any(|incident| incident.kind != IncidentKind::InstanceSucceeded);
+    }
+
+    fn bells(self) -> impl Iterator<Item = Bell> {
+        let Concerned { dispatcher, monitor, assigner, launcher, alerter } = self;
+        let bells = [
+            (dispatcher, Bell::Dispatcher),
+            (monitor, Bell::Monitor),
+            (assigner, Bell::Assigner),
+            (launcher, Bell::Launcher),
+            (alerter, Bell::Alerter),
+        ];
+        bells.into_iter().filter(|(concerned, _)| *concerned).map(|(_, bell)| bell)
     }
 }
 
