@@ -335,6 +335,7 @@ fn task_row(task: Task, job_name: &str, history: Vec<HistoryEntry>, told: &Told)
         attempt: task.attempt(),
         attempts_most: task.attempt().max(task.limits.retry.retries + 1),
         lane: task.lane,
+        promotions: task.promotions,
         idempotency_key: task.idempotency_key(),
         due: told.moment(task.due_at),
         ready: told.maybe(task.ready_at),

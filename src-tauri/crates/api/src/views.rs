@@ -722,6 +722,8 @@ pub struct TaskRow {
     pub attempt: u32,
     pub attempts_most: u32,
     pub lane: Lane,
+    /// How often it has moved up a lane.
+    pub promotions: u32,
     pub group: String,
     pub processor: String,
     pub executor: Option<ExecutorRef>,

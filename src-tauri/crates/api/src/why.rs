@@ -6,6 +6,8 @@
 
 mod compose;
 mod not_fired;
+mod verdict;
+mod waiting;
 
 use std::collections::HashMap;
 
@@ -119,7 +121,7 @@ impl Api {
         let standing = self.standing(instance, task.into_iter()).await?;
         let tasks: Vec<_> = task.into_iter().map(|task| (task.clone(), Vec::new())).collect();
         let facts = Facts { now: self.now(), instance, schedule: Words::default(), tasks: &tasks, standing };
-        Ok(compose::waiting(&facts, &|at| told.moment(at)).map(|waiting| waiting.words).unwrap_or_default())
+        Ok(waiting::waiting(&facts, &|at| told.moment(at)).map(|waiting| waiting.words).unwrap_or_default())
     }
 
     /// How things stand this moment, as far as they keep this run from going on.

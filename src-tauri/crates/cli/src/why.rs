@@ -72,6 +72,8 @@ fn step(link: &WhyLink, lang: Lang) -> String {
         WhyStep::Retry => ("retry", "重试"),
         WhyStep::Finished => ("finished", "完成"),
         WhyStep::NotFired => ("not fired", "未触发"),
+        WhyStep::Promoted => ("moved up", "上移"),
+        WhyStep::Remark => ("remark", "备注"),
     };
     match link.state {
         Some(state) => format!("{} {}", state.code(), lang.choose(en, zh)),

@@ -47,10 +47,14 @@ pub enum AlarmRule {
     Storage,
     /// The data of a calendar in use ends soon.
     CalendarEnds,
+    /// Of the tasks that wait, so many had to be moved up a lane.
+    Promoted,
+    /// Tasks wait in the first lane, with none above it.
+    Starved,
 }
 
 impl AlarmRule {
-    pub const ALL: [AlarmRule; 10] = [
+    pub const ALL: [AlarmRule; 12] = [
         AlarmRule::LaneDepth,
         AlarmRule::ReadyTimeout,
         AlarmRule::PushTimeout,
@@ -61,6 +65,8 @@ impl AlarmRule {
         AlarmRule::SystemFailure,
         AlarmRule::Storage,
         AlarmRule::CalendarEnds,
+        AlarmRule::Promoted,
+        AlarmRule::Starved,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -75,6 +81,8 @@ impl AlarmRule {
             AlarmRule::SystemFailure => "systemFailure",
             AlarmRule::Storage => "storage",
             AlarmRule::CalendarEnds => "calendarEnds",
+            AlarmRule::Promoted => "promoted",
+            AlarmRule::Starved => "starved",
         }
     }
 

@@ -1,5 +1,5 @@
 // One task: where it stands, who has it, what went wrong, and every step it made.
-import { Copy, OctagonX } from "lucide-react";
+import { ArrowUp, Copy, MessageSquareWarning, OctagonX } from "lucide-react";
 import type { HistoryRow, TaskRow } from "@/api/types";
 import { Glyph, isTaskCode, LaneName, stateWords, TaskState, taskLook } from "@/components";
 import { copyText } from "@/lib/clipboard";
@@ -59,7 +59,13 @@ export function TaskCard({ task, chosen, onChoose, number }: TaskCardProps) {
                 w.noExecutor
               ),
             ],
-            [w.lane, <LaneName key="lane" lane={task.lane} />],
+            [
+              w.lane,
+              <span key="lane" className="inline-flex items-baseline gap-2">
+                <LaneName lane={task.lane} />
+                {task.promotions > 0 && <span className="text-warn text-xs">{w.promoted(task.promotions)}</span>}
+              </span>,
+            ],
             [w.key, <Key key="key" text={task.idempotency_key} />],
           ]}
         />
@@ -97,6 +103,8 @@ function History({ rows }: { rows: readonly HistoryRow[] }) {
       {rows.map((row, i) => {
         const known = isTaskCode(row.to) ? row.to : null;
         const look = known === null ? null : taskLook[known];
+        // Nothing moved but its lane, or something was said that changed nothing.
+        const stays = row.from === row.to;
         const anew = i > 0 && rows[i - 1]?.attempt !== row.attempt;
         return (
           <li
@@ -111,15 +119,25 @@ function History({ rows }: { rows: readonly HistoryRow[] }) {
               {row.at.text.slice(11)}.{String(row.at.ms % 1000).padStart(3, "0")}
             </time>
             <span className="flex flex-col items-center">
-              <span className="pt-0.5">{look && <Glyph shape={look.shape} tone={look.tone} size={14} />}</span>
+              <span className="pt-0.5">
+                {stays ? (
+                  row.to === 101 ? (
+                    <ArrowUp size={14} className="text-warn" />
+                  ) : (
+                    <MessageSquareWarning size={14} className="text-warn" />
+                  )
+                ) : (
+                  look && <Glyph shape={look.shape} tone={look.tone} size={14} />
+                )}
+              </span>
               {i < rows.length - 1 && <span className="w-px flex-1 bg-line-strong" />}
             </span>
             <span className="min-w-0 pb-1.5">
               <span className="text-xs">
-                <span className="text-ink-3">
-                  {row.from} → {row.to}
-                </span>{" "}
-                <span className="font-medium">{known === null ? "" : s.task[known]}</span>
+                <span className="text-ink-3">{stays ? row.to : `${row.from} → ${row.to}`}</span>{" "}
+                <span className="font-medium">
+                  {stays ? (row.to === 101 ? w.movedUp : w.remark) : known === null ? "" : s.task[known]}
+                </span>
                 {anew && <span className="ml-1.5 text-warn">{w.attemptShort(row.attempt)}</span>}
                 {row.executor && <span className="ml-1.5 text-ink-3">{w.by(row.executor)}</span>}
               </span>

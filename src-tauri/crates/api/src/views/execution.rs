@@ -85,6 +85,10 @@ pub enum WhyStep {
     /// It did not happen.
     NotFired,
 }
+    /// It moved up a lane.
+    Promoted,
+    /// Something was said of an attempt that changed nothing, such as its end when it was lost already.
+    Remark,
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]

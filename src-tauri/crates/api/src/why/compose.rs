@@ -3,10 +3,12 @@
 use campanile_model::executor::{Drain, ExecutorEntry};
 use campanile_model::instance::{Instance, InstanceState, Origin};
 use campanile_model::request::Hold;
-use campanile_model::task::{StopCause, StopStage, Task, TaskState};
-use campanile_model::{Code, Lane, TaskId, Timestamp, Words};
+use campanile_model::task::{Task, TaskState};
+use campanile_model::{Lane, TaskId, Timestamp, Words};
 use campanile_store::HistoryEntry;
 
+use super::verdict::verdict;
+use super::waiting::waiting;
 use crate::views::*;
 
 /// What the chain is made of.
@@ -41,9 +43,9 @@ pub(crate) struct Why {
 }
 
 /// A start this soon after its time is on time.
-const PROMPT_MS: i64 = 1_000;
+pub(super) const PROMPT_MS: i64 = 1_000;
 
-type Tell<'a> = &'a dyn Fn(Timestamp) -> Moment;
+pub(super) type Tell<'a> = &'a dyn Fn(Timestamp) -> Moment;
 
 pub(crate) fn compose(facts: &Facts<'_>, tell: Tell<'_>) -> Why {
     let mut links = beginnings(facts, tell);
@@ -149,13 +151,19 @@ fn of_task(task: &Task, history: &[HistoryEntry], first_lane: Lane, tell: Tell<'
         .map(|entry| {
             let executor = name(entry);
             let (step, words, tone) = match (entry.from, entry.to) {
+                (Ready, Ready) => {
+                    (WhyStep::Promoted, reason(entry, Words::new("moved up a lane", "上移一个通道")), WhyTone::Late)
+                }
+                (from, to) if from == to => {
+                    (WhyStep::Remark, reason(entry, Words::new("a remark", "备注")), WhyTone::Late)
+                }
                 (Pushed, Ready) => {
                     (WhyStep::HandedBack, reason(entry, Words::new("handed back", "被退回")), WhyTone::Late)
                 }
                 (_, Ready) => {
                     // Of an attempt in between nothing says in which lane it was.
                     let lane = match entry.attempt {
-                        attempt if attempt == task.attempt() => Some(task.lane),
+                        attempt if attempt == task.attempt() => lane_before(task, history, entry.at),
                         1 => Some(first_lane),
                         _ => None,
                     };
@@ -206,6 +214,17 @@ fn of_task(task: &Task, history: &[HistoryEntry], first_lane: Lane, tell: Tell<'
         .collect()
 }
 
+/// The lane that a task of its present attempt was in then: since it has only moved up.
+fn lane_before(task: &Task, history: &[HistoryEntry], at: Timestamp) -> Option<Lane> {
+    let promoted = |entry: &&HistoryEntry| {
+        (entry.from, entry.to) == (TaskState::Ready, TaskState::Ready)
+            && entry.attempt == task.attempt()
+            && entry.at >= at
+    };
+    let since = history.iter().filter(promoted).count();
+    Lane::from_number(task.lane.number() + u8::try_from(since).ok()?)
+}
+
 fn ended(instance: &Instance, at: Timestamp, tell: Tell<'_>) -> WhyLink {
     let mut link = link(WhyStep::Finished, Some(tell(at)), ended_words(instance.state));
     link.tone = match instance.state {
@@ -223,300 +242,6 @@ pub(crate) fn ended_words(state: InstanceState) -> Words {
         InstanceState::Cancelled => Words::new("cancelled", "已取消"),
         InstanceState::Superseded => Words::new("no longer worth doing when its turn came", "轮到它时已无必要执行"),
         InstanceState::Waiting | InstanceState::Running => Words::new("not yet", "尚未结束"),
-    }
-}
-
-/// What it waits for now, and the rule that ends the wait.
-pub(crate) fn waiting(facts: &Facts<'_>, tell: Tell<'_>) -> Option<WaitingView> {
-    let instance = facts.instance;
-    if instance.state.is_final() {
-        return None;
-    }
-    let wait = |since: Timestamp, words: Words, ends: Words, ends_at: Option<Timestamp>| WaitingView {
-        since: tell(since),
-        words,
-        ends,
-        ends_at: ends_at.map(tell),
-    };
-    if facts.standing.leaderless {
-        let words = Code::NotLeading.fault().message;
-        let ends = Words::new(
-            "it goes on as soon as a program drives the engine: the desktop app, or `campanile serve`",
-            "一旦有程序驱动引擎（桌面应用或 `campanile serve`）即继续",
-        );
-        return Some(wait(instance.created, words, ends, None));
-    }
-    // The one that is furthest behind is what the run waits for.
-    let Some((task, _)) =
-        facts.tasks.iter().filter(|(task, _)| !task.state().is_final()).min_by_key(|(task, _)| task.state().code())
-    else {
-        if !facts.tasks.is_empty() {
-            return None;
-        }
-        return Some(unassigned(facts, tell));
-    };
-    Some(match task.state() {
-        TaskState::Waiting => {
-            let words = match task.attempt() {
-                1 => Words::new("its time has not come", "尚未到时间"),
-                attempt => Words::new(
-                    format!("attempt {attempt} comes after a pause, by the retry policy"),
-                    format!("按重试策略，第 {attempt} 次尝试在间隔后进行"),
-                ),
-            };
-            let ends = Words::new("it becomes ready at that time", "到时即就绪");
-            let since = task.finished_at.or(instance.assigned_at).unwrap_or(instance.created);
-            wait(since, words, ends, Some(task.due_at))
-        }
-        TaskState::Ready => ready(facts, task, tell),
-        TaskState::Pushed => {
-            let name = task.executor.as_ref().map_or("?", |executor| executor.name.as_str());
-            let words = Words::new(
-                format!("waits in the queue of executor {name} for a free place"),
-                format!("在执行器 {name} 的队列中等待空位"),
-            );
-            let seconds = task.limits.push_timeout_ms / 1000;
-            let ends = Words::new(
-                format!(
-                    "it starts when a place is free; not started within {seconds} s of a free one, it is taken back (402)"
-                ),
-                format!("有空位即开始；有空位 {seconds} 秒仍未开始则收回（402）"),
-            );
-            wait(task.pushed_at.unwrap_or(instance.created), words, ends, None)
-        }
-        _ => running(task, &wait),
-    })
-}
-
-fn unassigned(facts: &Facts<'_>, tell: Tell<'_>) -> WaitingView {
-    let instance = facts.instance;
-    let (words, ends) = match facts.standing.earlier {
-        0 => (
-            Words::new("its turn is now", "即将轮到它"),
-            Words::new("it becomes a task at the next look", "下一轮检查时生成作业"),
-        ),
-        1 => (
-            Words::new("waits for an earlier run of its job", "等待该任务的前一次运行结束"),
-            Words::new(
-                "its turn comes when that run ends; cancel that one, or run this job beside it",
-                "前一次运行结束即轮到它；可取消前一次，或让本任务并行运行",
-            ),
-        ),
-        count => (
-            Words::new(
-                format!("waits for {count} earlier runs of its job"),
-                format!("等待该任务的前 {count} 次运行结束"),
-            ),
-            Words::new("its turn comes when they have ended", "它们结束后即轮到它"),
-        ),
-    };
-    WaitingView { since: tell(instance.created), words, ends, ends_at: None }
-}
-
-fn ready(facts: &Facts<'_>, task: &Task, tell: Tell<'_>) -> WaitingView {
-    let since = task.ready_at.unwrap_or(facts.instance.created);
-    let (words, ends, ends_at) = if let Some(hold) = &facts.standing.hold {
-        let ends = Words::new(
-            format!("someone has to release the hold that {} began", hold.by),
-            format!("需要有人解除 {} 发起的全部暂停", hold.by),
-        );
-        (Code::Held.fault().with("reason", &hold.reason).message, ends, None)
-    } else if facts.standing.unoffered.contains(&task.id) {
-        let seconds = task.limits.ready_timeout_ms / 1000;
-        let ends = Words::new(
-            format!("an executor with this processor; with none for {seconds} s it ends as 401"),
-            format!("等待注册了该 Processor 的执行器；{seconds} 秒内没有则以 401 结束"),
-        );
-        let ends_at = since.plus_millis(task.limits.ready_timeout_ms);
-        let message = Code::NoExecutorForProcessor.fault().with("name", &task.processor).message;
-        (message, ends, Some(ends_at).filter(|at| *at > facts.now))
-    } else {
-        let able: Vec<_> = facts.standing.executors.iter().filter(|(entry, _)| could_take(entry, task)).collect();
-        if !able.is_empty() && able.iter().all(|(entry, drain)| drain.is_some() || entry.draining) {
-            return drained(&able, since, tell);
-        }
-        if let Some((_, words)) = facts.standing.held.iter().find(|(id, _)| *id == task.id) {
-            let lane = lane_words(task.lane);
-            let words = Words::new(
-                format!("waits in lane {}: {}", lane.en, words.en),
-                format!("在 {} 通道等待：{}", lane.zh, words.zh),
-            );
-            let ends =
-                Words::new("it goes when that is over and its turn in the lane comes", "该情况解除且轮到它时即下发");
-            return WaitingView { since: tell(since), words, ends, ends_at: None };
-        }
-        let full = able.iter().filter(|(entry, _)| entry.in_hand >= entry.capacity.saturating_add(entry.queue)).count();
-        let lane = lane_words(task.lane);
-        let words = match full {
-            full if full > 0 && full == able.len() => Words::new(
-                format!("waits in lane {}: all {full} executors that could take it are full", lane.en),
-                format!("在 {} 通道等待：可运行它的 {full} 个执行器均已满", lane.zh),
-            ),
-            _ => Words::new(
-                format!("waits in lane {} for an executor with room", lane.en),
-                format!("在 {} 通道等待有空位的执行器", lane.zh),
-            ),
-        };
-        let ends = Words::new("it goes when its turn in the lane comes and a place is free", "轮到它且有空位时即下发");
-        (words, ends, None)
-    };
-    WaitingView { since: tell(since), words, ends, ends_at: ends_at.map(tell) }
-}
-
-fn could_take(entry: &ExecutorEntry, task: &Task) -> bool {
-    entry.executor.group == task.group && entry.processors.iter().any(|processor| processor.name == task.processor)
-}
-
-/// Everyone who could take it is to be left alone.
-fn drained(able: &[&(ExecutorEntry, Option<Drain>)], since: Timestamp, tell: Tell<'_>) -> WaitingView {
-    let names: Vec<&str> = able.iter().map(|(entry, _)| entry.executor.name.as_str()).collect();
-    let names = names.join(", ");
-    let by = able.iter().find_map(|(_, drain)| drain.as_ref()).map_or(Words::default(), |drain| {
-        let reason = if drain.reason.is_empty() { String::new() } else { format!(": {}", drain.reason) };
-        Words::new(format!(" by {}{reason}", drain.by), format!("（由 {}{reason}）", drain.by))
-    });
-    let words = Words::new(
-        format!("waits: every executor that could take it is drained ({names}){}", by.en),
-        format!("等待：可运行它的执行器均在排空（{names}）{}", by.zh),
-    );
-    let ends = Words::new(
-        "somebody resumes one of them, or another executor with its processor joins",
-        "有人恢复其中之一，或有注册了该 Processor 的其他执行器加入",
-    );
-    WaitingView { since: tell(since), words, ends, ends_at: None }
-}
-
-fn running(task: &Task, wait: &dyn Fn(Timestamp, Words, Words, Option<Timestamp>) -> WaitingView) -> WaitingView {
-    let name = task.executor.as_ref().map_or("?", |executor| executor.name.as_str());
-    let since = task.started_at.unwrap_or(task.due_at);
-    if let Some(stop) = &task.stop {
-        let words = match (stop.cause, stop.stage) {
-            (StopCause::Withdrawn, _) => Words::new("is being taken back", "正在收回"),
-            (_, StopStage::Asked) => Words::new("was asked to stop", "已要求停止"),
-            (_, StopStage::Acknowledged) => Words::new("the executor is stopping it", "执行器正在停止它"),
-            (_, StopStage::Terminated) => Words::new("its processes were told to terminate", "已通知其进程终止"),
-            (_, StopStage::Killed) => Words::new("its processes were killed", "已强制结束其进程"),
-        };
-        let ends = Words::new(
-            "5 s after it was asked its processes get TERM, 10 s later KILL; an executor that goes silent is lost",
-            "要求停止 5 秒后发送 TERM，再过 10 秒 KILL；执行器失联则按失联处理",
-        );
-        return wait(stop.stage_at, words, ends, None);
-    }
-    let overran = task.state() == TaskState::Overrun;
-    let words = match overran {
-        true => Words::new(format!("still runs on {name}, past its timeout"), format!("在 {name} 上运行，已超时")),
-        false => Words::new(format!("runs on {name}"), format!("在 {name} 上运行")),
-    };
-    let ends = match (task.deadline_at, task.limits.kill_on_overrun) {
-        (Some(_), true) => Words::new("at its timeout it is stopped", "到超时时间将被停止"),
-        (Some(_), false) => Words::new(
-            "at its timeout it is marked as overrun (203) and goes on",
-            "到超时时间将标记为超时（203）并继续运行",
-        ),
-        (None, _) => Words::new(
-            "its own end; or its executor being lost (3 s without a word), or somebody cancelling it",
-            "自行结束；或执行器失联（3 秒无心跳），或被取消",
-        ),
-    };
-    wait(since, words, ends, task.deadline_at)
-}
-
-fn verdict(facts: &Facts<'_>, waiting: Option<&WaitingView>) -> Words {
-    let instance = facts.instance;
-    let from = match instance.started_at {
-        Some(started) => {
-            let late = started.millis() - instance.due.millis();
-            match late {
-                ..PROMPT_MS => Words::new("It started on time", "准时开始"),
-                late => {
-                    let most = latest_cause(facts);
-                    Words::new(
-                        format!("It started {} late{}", span_en(late), most.en),
-                        format!("晚 {} 开始{}", span_zh(late), most.zh),
-                    )
-                }
-            }
-        }
-        None if instance.state.is_final() => Words::new("It never started", "从未开始"),
-        None => Words::new("It has not started", "尚未开始"),
-    };
-    let failure = facts.tasks.iter().find_map(|(task, _)| task.failure.as_ref());
-    let attempts = facts.tasks.iter().map(|(task, _)| task.attempt()).max().unwrap_or(1);
-    let end = match (instance.state, waiting) {
-        (InstanceState::Succeeded, _) if attempts > 1 => {
-            Words::new(format!(" and succeeded at attempt {attempts}."), format!("，第 {attempts} 次尝试成功。"))
-        }
-        (InstanceState::Succeeded, _) => Words::new(" and succeeded.", "，已成功。"),
-        (InstanceState::Failed, _) => match failure {
-            Some(failure) => Words::new(
-                format!(" and failed after {}: {}.", times_en(attempts), failure.message.en.trim_end_matches('.')),
-                format!("，尝试 {attempts} 次后失败：{}。", failure.message.zh.trim_end_matches('。')),
-            ),
-            None => Words::new(" and failed.", "，已失败。"),
-        },
-        (InstanceState::Cancelled, _) => Words::new(" and was cancelled.", "，已取消。"),
-        (InstanceState::Superseded, _) => {
-            Words::new("; it was no longer worth doing when its turn came.", "；轮到它时已无必要执行。")
-        }
-        (_, Some(waiting)) => {
-            Words::new(format!("; now it {}.", says(&waiting.words.en)), format!("；现在{}。", waiting.words.zh))
-        }
-        (_, None) => Words::new(".", "。"),
-    };
-    Words::new(format!("{}{}", from.en, end.en), format!("{}{}", from.zh, end.zh))
-}
-
-/// Words that begin with a noun stand after a colon.
-fn says(words: &str) -> String {
-    let verb = ["waits", "runs", "still runs", "is ", "was "];
-    match verb.iter().any(|verb| words.starts_with(verb)) {
-        true => words.to_owned(),
-        false => format!("waits: {words}"),
-    }
-}
-
-/// Where most of a late start was spent.
-fn latest_cause(facts: &Facts<'_>) -> Words {
-    let instance = facts.instance;
-    let Some((task, history)) = facts.tasks.first() else { return Words::default() };
-    let first = |to: TaskState| history.iter().find(|entry| entry.to == to).map(|entry| entry.at);
-    let moments = [
-        (Some(instance.due), Words::default()),
-        (Some(instance.created), Words::new("nobody drove the engine when it was due", "应触发时无人驱动引擎")),
-        (instance.assigned_at, Words::new("it waited for an earlier run of its job", "它等待了该任务的前一次运行")),
-        (first(TaskState::Ready), Words::new("its turn came later", "它的轮次较晚")),
-        (
-            first(TaskState::Pushed),
-            Words::new(
-                format!("it waited in lane {} for an executor", lane_words(task.lane).en),
-                format!("它在 {} 通道等待执行器", lane_words(task.lane).zh),
-            ),
-        ),
-        (first(TaskState::Running), Words::new("it waited at the executor for a free place", "它在执行器上等待空位")),
-    ];
-    let mut worst: Option<(i64, &Words)> = None;
-    let mut before: Option<Timestamp> = None;
-    for (at, words) in &moments {
-        let Some(at) = *at else { continue };
-        if let Some(before) = before {
-            let gap = at.millis() - before.millis();
-            if worst.as_ref().is_none_or(|(most, _)| gap > *most) {
-                worst = Some((gap, words));
-            }
-        }
-        before = Some(at);
-    }
-    match worst {
-        Some((gap, words)) if gap >= PROMPT_MS => Words::new(format!(": {}", words.en), format!("：{}", words.zh)),
-        _ => Words::default(),
-    }
-}
-
-fn times_en(attempts: u32) -> String {
-    match attempts {
-        1 => "one attempt".to_owned(),
-        many => format!("{many} attempts"),
     }
 }
 
@@ -686,6 +411,39 @@ mod tests {
         (begun.state, begun.started_at) = (InstanceState::Running, Some(at(3)));
         check(&begun, &[Due, Push, Start], plain(), "runs on vm", Some("its own end"));
         check(&begun, &[Due, Push, Start, PassDeadline], plain(), "past its timeout", Some("its own end"));
+    }
+
+    #[test]
+    fn what_moved_up_a_lane_says_so_and_what_was_remarked_is_not_taken_for_a_step() {
+        use TaskEvent::{Due, Push, Start, Succeed};
+        let given = instance();
+        let (mut task, mut history) = task(&given, &[Due, Push, Start, Succeed]);
+        (task.lane, task.promotions) = (Lane::High, 2);
+        let remark = |state: TaskState, second: i64, words: &str| HistoryEntry {
+            at: at(second),
+            from: state,
+            to: state,
+            attempt: 1,
+            executor: Some("vm".to_owned()),
+            node: "node-a".to_owned(),
+            reason: Some(Words::new(words, "说明")),
+        };
+        history.insert(1, remark(TaskState::Ready, 1, "moved up to Retry"));
+        history.insert(2, remark(TaskState::Ready, 1, "moved up to High"));
+        history.push(remark(TaskState::Succeeded, 9, "finished too late"));
+        let told = Told::new(Almanac::bundled().zone("UTC").expect("a zone"));
+        let links = of_task(&task, &history, Lane::Normal, &|at| told.moment(at));
+        let told: Vec<(WhyStep, &str)> = links.iter().map(|link| (link.step, link.words.en.as_str())).collect();
+        let expected = [
+            (WhyStep::Admitted, "ready, in lane Normal"),
+            (WhyStep::Promoted, "moved up to Retry"),
+            (WhyStep::Promoted, "moved up to High"),
+            (WhyStep::Pushed, "to executor vm"),
+            (WhyStep::Started, "began to run"),
+            (WhyStep::AttemptEnded, "succeeded"),
+            (WhyStep::Remark, "finished too late"),
+        ];
+        assert_eq!(told, expected);
     }
 
     #[test]

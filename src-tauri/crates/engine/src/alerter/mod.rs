@@ -113,9 +113,22 @@ impl Alerter {
 
     async fn look_at_lanes(&mut self, now: Timestamp) -> Result<(), PassError> {
         let depths = self.shared.store.lane_depths(now - STARVED_AFTER).await?;
-        let wanted = Lane::ALL.map(|lane| (AlarmRule::LaneDepth, rules::lane_subject(lane)));
-        let mut desk = self.latest(wanted.to_vec()).await?;
+        let promoted = (AlarmRule::Promoted, rules::LANES.to_owned());
+        let starved = (AlarmRule::Starved, rules::lane_subject(Lane::Immediate));
+        let mut wanted = Lane::ALL.map(|lane| (AlarmRule::LaneDepth, rules::lane_subject(lane))).to_vec();
+        wanted.extend([promoted.clone(), starved.clone()]);
+        let mut desk = self.latest(wanted).await?;
         let mut changed = Vec::new();
+        // What somebody holds waits for that person, and not for its turn.
+        let held = self.shared.hold().await?.is_some();
+        for (key, seen) in
+            [(promoted, rules::promoted_sighting(&depths, now)), (starved, rules::starved_sighting(&depths, now))]
+        {
+            match seen.filter(|_| !held) {
+                Some(sighting) => changed.push(self.sight(&mut desk, sighting, now)),
+                None => changed.extend(desk.end(key, now)),
+            }
+        }
         for depth in &depths {
             match rules::lane_sighting(depth, now) {
                 Some(sighting) => changed.push(self.sight(&mut desk, sighting, now)),

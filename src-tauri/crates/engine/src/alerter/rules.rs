@@ -76,10 +76,10 @@ pub const ENDED_BY_SUCCESS: [AlarmRule; 7] = [
     AlarmRule::FiringMissed,
 ];
 
-/// A third sighting in a row is critical.
+/// A third sighting of a job's in a row is critical. What is looked at time and again is as bad as it looks.
 #[must_use]
 pub fn judged(mut alarm: Alarm) -> Alarm {
-    if alarm.streak >= IN_A_ROW && alarm.severity < Severity::Critical {
+    if alarm.job.is_some() && alarm.streak >= IN_A_ROW && alarm.severity < Severity::Critical {
         alarm.severity = Severity::Critical;
         alarm.state = campanile_model::alarm::AlarmState::Firing;
     }
@@ -106,6 +106,67 @@ pub fn lane_sighting(depth: &LaneDepth, now: Timestamp) -> Option<Sighting> {
         message: Words::new(
             format!("{} tasks wait in lane {name}", depth.depth),
             format!("{} 通道中有 {} 个作业在等待", name, depth.depth),
+        ),
+        at: now,
+    })
+}
+
+/// Of the tasks that wait, in percent, those that were moved up a lane.
+const MANY_PROMOTED: u64 = 10;
+const MOST_PROMOTED: u64 = 25;
+
+/// A share of fewer tasks says nothing.
+const FEWEST_TO_SHARE: u64 = 20;
+
+/// Lanes as a whole.
+pub const LANES: &str = "lane:all";
+
+/// Lanes that move up too much of what waits in them.
+pub fn promoted_sighting(depths: &[LaneDepth], now: Timestamp) -> Option<Sighting> {
+    let waiting: u64 = depths.iter().map(|depth| depth.depth).sum();
+    let promoted: u64 = depths.iter().map(|depth| depth.promoted).sum();
+    if waiting < FEWEST_TO_SHARE {
+        return None;
+    }
+    let share = promoted * 100 / waiting;
+    let severity = match share {
+        MOST_PROMOTED.. => Severity::Critical,
+        MANY_PROMOTED.. => Severity::Warning,
+        _ => return None,
+    };
+    Some(Sighting {
+        rule: AlarmRule::Promoted,
+        severity,
+        subject: LANES.to_owned(),
+        job: None,
+        message: Words::new(
+            format!("{promoted} of {waiting} waiting tasks ({share} %) had to be moved up a lane"),
+            format!("{waiting} 个等待中的作业有 {promoted} 个（{share}%）因等待过久而上移通道"),
+        ),
+        at: now,
+    })
+}
+
+const STARVED: u64 = 5;
+const MANY_STARVED: u64 = 20;
+
+/// The first lane with tasks that have been in it for too long, as the store calls them stale.
+pub fn starved_sighting(depths: &[LaneDepth], now: Timestamp) -> Option<Sighting> {
+    let first = depths.iter().find(|depth| depth.lane == Lane::Immediate)?;
+    let starved = first.stale;
+    let severity = match starved {
+        MANY_STARVED.. => Severity::Critical,
+        STARVED.. => Severity::Warning,
+        _ => return None,
+    };
+    Some(Sighting {
+        rule: AlarmRule::Starved,
+        severity,
+        subject: lane_subject(Lane::Immediate),
+        job: None,
+        message: Words::new(
+            format!("{starved} tasks have waited in lane Immediate for more than 30 s, and no lane is above it"),
+            format!("{starved} 个作业在 Immediate 通道等待超过 30 秒，已无更高通道"),
         ),
         at: now,
     })
@@ -149,6 +210,51 @@ pub fn lane_subject(lane: Lane) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn depth(lane: Lane, depth: u64, promoted: u64, stale: u64) -> LaneDepth {
+        LaneDepth { lane, depth, oldest_ready_at: None, promoted, stale }
+    }
+
+    #[test]
+    fn a_tenth_of_all_that_waits_moved_up_is_a_warning_and_a_quarter_critical() {
+        // (in Normal, in Immediate, of them moved up) → how bad
+        let table = [
+            ((100, 0, 9), None),
+            ((90, 10, 10), Some(Severity::Warning)),
+            ((76, 24, 24), Some(Severity::Warning)),
+            ((75, 25, 25), Some(Severity::Critical)),
+            ((9, 10, 10), None), // too few to tell
+            ((10, 10, 10), Some(Severity::Critical)),
+        ];
+        for ((normal, immediate, promoted), severity) in table {
+            let depths = [depth(Lane::Immediate, immediate, promoted, 0), depth(Lane::Normal, normal, 0, 0)];
+            let seen = promoted_sighting(&depths, Timestamp::EPOCH);
+            assert_eq!(seen.map(|seen| seen.severity), severity, "{promoted} of {}", normal + immediate);
+        }
+    }
+
+    #[test]
+    fn five_that_wait_too_long_in_the_first_lane_are_starved_and_twenty_critically() {
+        let table =
+            [(4, None), (5, Some(Severity::Warning)), (19, Some(Severity::Warning)), (20, Some(Severity::Critical))];
+        for (stale, severity) in table {
+            let depths = [depth(Lane::Immediate, 50, 0, stale), depth(Lane::Low, 100, 0, 100)];
+            let seen = starved_sighting(&depths, Timestamp::EPOCH);
+            assert_eq!(seen.map(|seen| seen.severity), severity, "{stale}");
+        }
+    }
+
+    #[test]
+    fn only_what_happens_to_a_job_gets_worse_by_happening_again() {
+        let id = campanile_model::AlarmId::from_bytes([1; 16]);
+        let mut alarms = [None, Some(campanile_model::JobId::new(1, [1; 10]))].map(|job| {
+            let seen =
+                Sighting { job, ..lane_sighting(&depth(Lane::Low, 2000, 0, 0), Timestamp::EPOCH).expect("deep") };
+            (0..3).fold(None, |alarm, _| Some(judged(Alarm::sighted(alarm, seen.clone(), id))))
+        });
+        let severities = alarms.each_mut().map(|alarm| alarm.as_ref().map(|alarm| alarm.severity));
+        assert_eq!(severities, [Some(Severity::Warning), Some(Severity::Critical)]);
+    }
 
     #[test]
     fn a_lane_is_too_deep_above_a_thousand_and_the_first_above_a_hundred() {

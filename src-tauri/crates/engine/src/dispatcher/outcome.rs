@@ -24,8 +24,15 @@ pub fn due(task: Task, lanes: LaneClock, now: Timestamp) -> Result<Step, Illegal
 
 /// It has waited long enough in its lane: one up, where its wait starts anew. None: there is none above.
 pub fn promote(task: Task, lanes: LaneClock, now: Timestamp) -> Option<Step> {
-    let above = task.lane.above()?;
+    let (lane, above) = (task.lane, task.lane.above()?);
     let mut step = task.begin();
+    let waited = lane.patience().map_or(0, |patience| patience.as_secs());
+    let reason = Words::new(
+        format!("waited {waited} s in lane {} and moved up to {}", lane.name(), above.name()),
+        format!("在 {} 通道等待 {waited} 秒，上移到 {}", lane.name(), above.name()),
+    );
+    let attempt = step.task().attempt();
+    step.remarks(attempt, now, reason);
     let task = step.task_mut();
     task.lane = above;
     task.lane_since = Some(now);
