@@ -47,6 +47,7 @@ gen: ui ## write the files that are made from the code: TypeScript types, docs/t
 	CAMPANILE_GEN=1 cargo test --locked $(WORKSPACE) generated
 
 bench: ui ## the benches at full size
+	cargo build --release --locked $(WORKSPACE) --bins
 	SCALE=1 cargo bench --locked $(WORKSPACE)
 
 screenshots: ui e2e-packages ## every view in both themes and both languages, into tests/e2e/screenshots

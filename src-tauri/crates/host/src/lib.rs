@@ -197,6 +197,11 @@ impl Host {
         &*self.store
     }
 
+    /// Statements that this program has sent to the database so far.
+    pub fn statements(&self) -> u64 {
+        self.store.statements()
+    }
+
     pub(crate) fn switchboard(&self) -> &Arc<Switchboard> {
         &self.switchboard
     }

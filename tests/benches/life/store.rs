@@ -1,8 +1,4 @@
-//! What one firing costs the store, from launch to the end of its task. What its time costs is in the model's bench.
-//!
-//! Small unless SCALE says otherwise (`make bench` sets 1): then 20,000 firings. Prints rows a second and the
-//! statements that a firing took, with a count of what is there afterwards, so that a number that was measured on
-//! nothing shows.
+//! The store alone: the same rows as a whole node writes, with the same durability, and nothing else.
 
 use std::time::Instant;
 
@@ -14,20 +10,13 @@ use campanile_store::conformance::fixtures::{self, at};
 use campanile_store::{Assignment, Change, InstanceStore, Launch, Lead, Taken, TaskStore, Wanted, WantedNeed};
 use campanile_store_sqlite::SqliteStore;
 
+use crate::figures::scaled;
+
 const BATCH: usize = 500;
 
-fn scaled(most: usize) -> usize {
-    let scale = std::env::var("SCALE").ok().and_then(|scale| scale.parse::<f64>().ok()).unwrap_or(0.01);
-    ((most as f64 * scale) as usize).max(BATCH)
-}
-
-fn main() -> anyhow::Result<()> {
-    // `cargo test --benches` passes flags of the test runner; there is nothing to choose here.
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(firings(scaled(20_000)))
-}
-
-async fn firings(count: usize) -> anyhow::Result<()> {
+/// Firings a second, from launch to the end of their tasks.
+pub async fn firings() -> anyhow::Result<f64> {
+    let count = scaled(20_000, BATCH);
     let folder = tempfile::tempdir()?;
     let store = SqliteStore::open(&folder.path().join("bench.db")).await?;
     let lead = fixtures::lead(&store).await;
@@ -97,14 +86,14 @@ async fn firings(count: usize) -> anyhow::Result<()> {
     }
     let took = start.elapsed().as_secs_f64();
     let sent = store.statements() - statements;
+    let rate = finished as f64 / took;
     println!(
-        "store       {finished} firings from launch to end in {took:.2} s: {:.0} a second, {:.3} statements each",
-        finished as f64 / took,
+        "store       {finished} firings from launch to end in {took:.2} s: {rate:.0} a second, {:.3} statements each",
         sent as f64 / finished as f64
     );
     anyhow::ensure!(finished == count / BATCH * BATCH, "{finished} of {count} came to their end");
     store.close().await?;
-    Ok(())
+    Ok(rate)
 }
 
 async fn step(
