@@ -2,12 +2,15 @@
 
 use campanile_engine::held::HoldCause;
 use campanile_engine::machine::Resource;
+use campanile_model::alarm::{AlarmRule, AlarmState, Severity};
 use campanile_model::instance::InstanceState;
-use campanile_model::request::Ask;
+use campanile_model::limits::LimitOn;
+use campanile_model::request::{Ask, Role};
 use campanile_model::task::TaskState;
 use campanile_model::{Code, Lane};
 use campanile_sdk::Class;
-use campanile_tests::{Deed, story};
+use campanile_store::AlarmStore as _;
+use campanile_tests::{Deed, World, story};
 use serde_json::json;
 
 use TaskState::*;
@@ -57,7 +60,14 @@ async fn under_a_flood_of_high_work_low_tasks_finish_by_promotion_in_order() {
         assert_eq!(names, ["first", "second"]);
         // Behind those of the flood that came into Immediate before them, and no others.
         assert!(ended.iter().all(|(_, second)| (2190..2400).contains(second)), "{ended:?}");
-        assert_eq!(world.task(first).await.promotions, 4);
+        let task = world.task(first).await;
+        assert_eq!(task.promotions, 4);
+        let history = world.history(&task).await;
+        let moved = history.iter().filter(|entry| (entry.from, entry.to) == (Ready, Ready));
+        let moved: Vec<&str> = moved.filter_map(|entry| Some(entry.reason.as_ref()?.en.as_str())).collect();
+        assert_eq!(moved.len(), 4);
+        assert_eq!(moved[0], "waited 1800 s in lane Low and moved up to Normal");
+        assert_eq!(moved[3], "waited 30 s in lane High and moved up to Immediate");
     })
     .await;
 }
@@ -194,6 +204,68 @@ async fn a_broadcast_runs_on_every_executor_and_ends_when_all_of_them_have() {
         world.executor("two").finishes("all");
         world.rests().await;
         assert_eq!(world.instance(instance.id).await.state, InstanceState::Succeeded);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn one_limit_is_set_and_lifted_by_an_admin_and_the_others_stay() {
+    story(async |world| {
+        world.one().does([Deed::Runs]);
+        let put = |limit: LimitOn, most| Ask::PutLimit { limit, most };
+        let tenant = || LimitOn::Tenant("acme".to_owned());
+        let refused = world.asks_as(Role::Editor, put(LimitOn::Node, Some(1))).await.expect_err("not an editor's");
+        assert!(refused.is(Code::NoPermission), "{refused}");
+        let refused = world.asks(put(LimitOn::Node, Some(0))).await.expect_err("nothing is no limit");
+        assert_eq!((refused.is(Code::JobInvalid), refused.field.as_deref()), (true, Some("most")));
+        let refused = world.asks(put(LimitOn::Group("  ".to_owned()), Some(1))).await.expect_err("a name");
+        assert_eq!((refused.is(Code::BadRequest), refused.field.as_deref()), (true, Some("name")));
+        assert_eq!(world.audit().await, []);
+
+        world.asks(put(tenant(), Some(1))).await.unwrap();
+        world.asks(put(LimitOn::Node, Some(3))).await.unwrap();
+        let acme = world.saves("acme", json!({"overlap": "allow", "tenant": "acme"})).await;
+        let plain = world.saves("plain", json!({"overlap": "allow"})).await;
+        for job in [acme, acme, plain, plain, plain] {
+            world.runs(job).await;
+        }
+        assert_eq!(world.one().runs().len(), 3);
+        world.asks(put(LimitOn::Node, None)).await.unwrap();
+        world.advance(1).await;
+        let mut runs = world.one().runs();
+        runs.sort();
+        assert_eq!(runs, ["acme", "plain", "plain", "plain"]);
+        let entry = world.audit().await.pop().expect("an entry");
+        assert_eq!((entry.action.as_str(), entry.subject.as_str()), ("putLimit", "setting:limits"));
+        let tenants = json!({"acme": 1});
+        assert_eq!(entry.before, Some(json!({"node": 3, "tenants": tenants})));
+        assert_eq!(entry.after, Some(json!({"tenants": tenants})));
+        // What is so already is no change.
+        let before = world.audit().await.len();
+        world.asks(put(LimitOn::Node, None)).await.unwrap();
+        assert_eq!(world.audit().await.len(), before);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_starves_is_an_alarm_but_not_while_somebody_holds_it() {
+    story(async |world| {
+        world.one().does([Deed::Runs]).has_room_for(1, 0).is_back();
+        world.rests().await;
+        let urgent = world.saves("urgent", json!({"priority": "immediate", "overlap": "allow"})).await;
+        for _ in 0..6 {
+            world.runs(urgent).await;
+        }
+        let starved = async |world: &World| {
+            let wanted = [(AlarmRule::Starved, "lane:Immediate".to_owned())];
+            world.store().latest_alarms(&wanted).await.expect("alarms").pop().map(|alarm| (alarm.state, alarm.severity))
+        };
+        world.advance(61).await;
+        assert_eq!(starved(world).await, Some((AlarmState::Firing, Severity::Warning)));
+        world.asks(Ask::Hold { reason: "a look at the database".to_owned() }).await.unwrap();
+        world.advance(31).await;
+        assert_eq!(starved(world).await, Some((AlarmState::Resolved, Severity::Warning)));
     })
     .await;
 }

@@ -74,6 +74,36 @@ story("a run says why, is compared with the last good one, and is run again with
   await eventually("it is another run", () => !page.url().includes(failing));
 });
 
+story("a limit is set by the keyboard, holds work back for all to see, and is lifted", async ({ page, node, go }) => {
+  await node.job({ name: "long", overlap: "allow", parameters: { command: "sleep 600" } });
+  await go("/executors");
+  await page.getByTestId("executors-verdict").waitFor();
+  assert.equal(await page.getByTestId("held").count(), 0);
+  await page.keyboard.press("l");
+  const limits = page.getByTestId("limits");
+  await limits.getByText("Nothing is limited").waitFor();
+  await limits.getByRole("combobox", { name: "Name" }).fill("local");
+  await page.keyboard.press("Escape");
+  await limits.getByRole("textbox", { name: "At once" }).fill("1");
+  await page.getByTestId("limit-add").click();
+  await toast(page, /local: 1 at once/).waitFor();
+  await limits.locator('[data-limit="group/local"]').waitFor();
+
+  for (let n = 0; n < 3; n += 1) await node.ask("run_jobs", { jobs: ["long"], beside: true });
+  await limits.getByText("2 held back").waitFor();
+  await limits.getByText("1 of 1").waitFor();
+  await page.keyboard.press("Escape");
+  const held = page.getByTestId("held");
+  await held.getByText("2 ready tasks held back").waitFor();
+  await held.locator("[data-kind=limit]").getByText(/1 of group local are under way/).waitFor();
+
+  await page.keyboard.press("l");
+  await page.getByRole("button", { name: "Lift the limit of local" }).click();
+  await limits.getByText("Nothing is limited").waitFor();
+  await page.keyboard.press("Escape");
+  await held.waitFor({ state: "detached" });
+});
+
 story("the whole of a log is searched and saved as a file", async ({ page, node, go }) => {
   await node.job({ name: "long", parameters: { command: "seq 1 20000; echo The needle; seq 1 5" } });
   const instance = await run(node, "long");

@@ -19,6 +19,7 @@ mod future;
 mod future_views;
 mod input;
 mod jobs;
+mod limits;
 mod logs;
 mod moments;
 pub mod operations;
@@ -41,6 +42,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use campanile_engine::events::Events;
+use campanile_engine::held::Held;
 use campanile_engine::logs::Logs;
 use campanile_engine::{Desk, Shelf};
 use campanile_model::request::{Ask, Done, Person, Role};
@@ -79,6 +81,9 @@ pub trait Node: Send + Sync {
 
     /// What keeps a ready task from going, as far as this program drives the engine and has found it.
     fn held(&self, task: &Task) -> Option<Words>;
+
+    /// Everything that keeps ready tasks from going; none where another program drives the engine.
+    fn all_held(&self) -> Option<Vec<Held>>;
 
     /// What secrets for the executor that it hosts itself are sealed to.
     fn own_key(&self) -> Option<[u8; 32]>;

@@ -108,6 +108,9 @@ operations! {
     list_executors(Nothing) -> ExecutorList,
     drain_executor(DrainInput) -> DoneView,
     resume_executor(OfExecutor) -> DoneView,
+    list_held(Nothing) -> HeldList,
+    list_limits(Nothing) -> LimitList,
+    put_limit(PutLimit) -> DoneView,
 
     // connections
     list_connections(Nothing) -> ConnectionList,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use campanile_api::views::{NodeState, ProcessorView};
+use campanile_engine::held::Held;
 use campanile_engine::{Node, Standing};
 use campanile_model::task::{ExecutorRef, Task};
 use campanile_model::{Fault, Timestamp, Words};
@@ -93,6 +94,10 @@ impl campanile_api::Node for Face {
 
     fn held(&self, task: &Task) -> Option<Words> {
         self.node.holds(task).map(|held| held.cause.words())
+    }
+
+    fn all_held(&self) -> Option<Vec<Held>> {
+        (self.node.standing() == Standing::Leading).then(|| self.node.held())
     }
 
     fn own_key(&self) -> Option<[u8; 32]> {

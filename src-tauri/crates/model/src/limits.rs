@@ -27,7 +27,37 @@ pub struct Limits {
     pub tenants: BTreeMap<String, u32>,
 }
 
+/// What a bound is on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", tag = "on", content = "name")]
+pub enum LimitOn {
+    Node,
+    Group(String),
+    Tenant(String),
+}
+
 impl Limits {
+    /// Sets one, or lifts it.
+    pub fn put(&mut self, on: &LimitOn, most: Option<u32>) {
+        let put = |limits: &mut BTreeMap<String, u32>, name: &String| match most {
+            Some(most) => limits.insert(name.clone(), most),
+            None => limits.remove(name),
+        };
+        match on {
+            LimitOn::Node => self.node = most,
+            LimitOn::Group(name) => drop(put(&mut self.groups, name)),
+            LimitOn::Tenant(name) => drop(put(&mut self.tenants, name)),
+        }
+    }
+
+    /// Each that is set.
+    pub fn all(&self) -> Vec<(LimitOn, u32)> {
+        let node = self.node.map(|most| (LimitOn::Node, most));
+        let groups = self.groups.iter().map(|(name, most)| (LimitOn::Group(name.clone()), *most));
+        let tenants = self.tenants.iter().map(|(name, most)| (LimitOn::Tenant(name.clone()), *most));
+        node.into_iter().chain(groups).chain(tenants).collect()
+    }
+
     /// Everything that keeps them from being set.
     pub fn check(&self) -> Vec<Fault> {
         let named = |kind: &str, limits: &BTreeMap<String, u32>| {
@@ -55,6 +85,21 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn one_limit_is_set_and_lifted_without_the_others() {
+        let mut limits: Limits = serde_json::from_value(json!({"groups": {"local": 4}})).unwrap();
+        limits.put(&LimitOn::Tenant("acme".to_owned()), Some(2));
+        limits.put(&LimitOn::Node, Some(9));
+        limits.put(&LimitOn::Group("local".to_owned()), Some(5));
+        let all =
+            [(LimitOn::Node, 9), (LimitOn::Group("local".to_owned()), 5), (LimitOn::Tenant("acme".to_owned()), 2)];
+        assert_eq!(limits.all(), all);
+        limits.put(&LimitOn::Node, None);
+        limits.put(&LimitOn::Group("local".to_owned()), None);
+        limits.put(&LimitOn::Group("unknown".to_owned()), None);
+        assert_eq!(limits.all(), all[2..]);
+    }
 
     #[test]
     fn a_limit_of_nothing_is_refused_beside_its_name() {

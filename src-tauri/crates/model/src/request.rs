@@ -10,6 +10,7 @@ use ts_rs::TS;
 use crate::blackout::Blackout;
 use crate::calendar::Calendar;
 use crate::job::JobSpec;
+use crate::limits::LimitOn;
 use crate::{AlarmId, Fault, InstanceId, JobId, QuestionId, RequestId, Timestamp};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
@@ -128,6 +129,11 @@ pub enum Ask {
         group: String,
         name: String,
     },
+    /// So much work at once, or as much as there is.
+    PutLimit {
+        limit: LimitOn,
+        most: Option<u32>,
+    },
 }
 
 impl Ask {
@@ -153,7 +159,7 @@ impl Ask {
             | Ask::DrainExecutor { .. }
             | Ask::ResumeExecutor { .. }
             | Ask::Release => Role::Operator,
-            Ask::Set { .. } => Role::Admin,
+            Ask::Set { .. } | Ask::PutLimit { .. } => Role::Admin,
         }
     }
 
@@ -180,6 +186,7 @@ impl Ask {
             Ask::RemoveCalendar { .. } => "removeCalendar",
             Ask::DrainExecutor { .. } => "drainExecutor",
             Ask::ResumeExecutor { .. } => "resumeExecutor",
+            Ask::PutLimit { .. } => "putLimit",
         }
     }
 }

@@ -1,7 +1,7 @@
 // Executors: whether all is well, who needs a hand, and of each what it runs, how full it is and how its machine does.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { CirclePause, Play, ServerOff } from "lucide-react";
+import { CirclePause, Gauge, Play, ServerOff } from "lucide-react";
 import { useMemo, useState } from "react";
 import { executorsQuery, useDrainExecutor, useResumeExecutor } from "@/api/executors";
 import type { ExecutorRow, ExecutorState } from "@/api/types";
@@ -23,7 +23,10 @@ import {
   toneText,
 } from "@/primitives";
 import { Detail } from "./Detail";
+import { Held } from "./Held";
+import { LimitsDialog } from "./Limits";
 import { Load, Reading } from "./Load";
+import { limitWords } from "./limitWords";
 import { executorsRoute } from "./route";
 import { executorWords } from "./words";
 
@@ -42,12 +45,14 @@ const keyOf = (row: ExecutorRow) => `${row.group}/${row.name}`;
 
 export function ExecutorsView() {
   const w = useWords(executorWords);
+  const l = useWords(limitWords);
   const said = useSaid();
   const navigate = useNavigate();
   const { executor: shown } = executorsRoute.useSearch();
   const query = useQuery(executorsQuery());
   const resume = useResumeExecutor();
   const [cursor, setCursor] = useState<string | null>(shown ?? null);
+  const [limits, setLimits] = useState(false);
   const [draining, setDraining] = useState<ExecutorRow | null>(null);
 
   const rows = query.data?.rows ?? [];
@@ -65,6 +70,8 @@ export function ExecutorsView() {
   const keys = { group: w.group_keys };
   useHotkey("d", w.drain, () => onDrain(current), { ...keys, enabled: current?.can_drain.ok ?? false });
   useHotkey("u", w.resume, () => onResume(current), { ...keys, enabled: current?.can_resume.ok ?? false });
+
+  useHotkey("l", l.open, () => setLimits(true), keys);
 
   const columns = useMemo<Column<ExecutorRow>[]>(
     () => [
@@ -146,25 +153,33 @@ export function ExecutorsView() {
           <Button icon={<Play />} kbd="u" why={no(current?.can_resume)} onPress={() => onResume(current)}>
             {w.resume}
           </Button>
+          <Button icon={<Gauge />} kbd="l" onPress={() => setLimits(true)}>
+            {l.open}
+          </Button>
         </>
       }
     >
-      <AnswerTable
-        of={query}
-        label={w.title}
-        rows={rows}
-        rowKey={keyOf}
-        columns={columns}
-        rowHeight={38}
-        cursor={cursor}
-        onCursor={(next) => {
-          setCursor(next);
-          if (open && next) go(next);
-        }}
-        onOpen={(row) => go(keyOf(row))}
-        dim={(row) => row.state === "gone"}
-        empty={<EmptyState icon={<ServerOff />} title={w.empty} hint={w.emptyHint} />}
-      />
+      <div className="flex h-full min-h-0 flex-col">
+        <Held />
+        <div className="min-h-0 flex-1">
+          <AnswerTable
+            of={query}
+            label={w.title}
+            rows={rows}
+            rowKey={keyOf}
+            columns={columns}
+            rowHeight={38}
+            cursor={cursor}
+            onCursor={(next) => {
+              setCursor(next);
+              if (open && next) go(next);
+            }}
+            onOpen={(row) => go(keyOf(row))}
+            dim={(row) => row.state === "gone"}
+            empty={<EmptyState icon={<ServerOff />} title={w.empty} hint={w.emptyHint} />}
+          />
+        </div>
+      </div>
       <Drawer
         open={open !== undefined}
         onClose={() => go()}
@@ -195,6 +210,7 @@ export function ExecutorsView() {
       >
         {open && <Detail of={open} />}
       </Drawer>
+      {limits && <LimitsDialog onClose={() => setLimits(false)} />}
       {draining && <DrainDialog of={draining} onClose={() => setDraining(null)} />}
     </View>
   );

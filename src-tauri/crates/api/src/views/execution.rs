@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use campanile_model::connection::Secret;
 use campanile_model::executor::{Drain, HostedProcessor, MachineReading};
 use campanile_model::instance::InstanceState;
+use campanile_model::limits::LimitOn;
 use campanile_model::task::TaskState;
 use campanile_model::{Timestamp, Words};
 use serde::{Deserialize, Serialize};
@@ -84,11 +85,11 @@ pub enum WhyStep {
     Finished,
     /// It did not happen.
     NotFired,
-}
     /// It moved up a lane.
     Promoted,
     /// Something was said of an attempt that changed nothing, such as its end when it was lost already.
     Remark,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
@@ -190,6 +191,70 @@ pub struct DrainInput {
 
 fn local() -> String {
     "local".to_owned()
+}
+
+// --- what is held, and by which limit
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct HeldList {
+    /// False: another program drives the engine, and only it knows.
+    pub known: bool,
+    /// What holds most first.
+    pub rows: Vec<HeldRow>,
+}
+
+/// One reason why ready tasks do not go.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct HeldRow {
+    pub kind: HeldKind,
+    pub words: Words,
+    pub since: Moment,
+    /// As they were last counted, which is once a second.
+    #[ts(type = "number")]
+    pub tasks: u64,
+    /// The job whose own limit it is.
+    pub job: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum HeldKind {
+    /// By a person: everything, or what is still to go after that.
+    Hold,
+    /// Nobody is there to take it.
+    Absence,
+    /// Everyone who is there is full, or left alone for a while.
+    Busy,
+    Machine,
+    Limit,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct LimitList {
+    pub rows: Vec<LimitRow>,
+    /// Groups that a limit can be set for; others may come.
+    pub groups: Vec<String>,
+    pub can_change: Allowed,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct LimitRow {
+    pub limit: LimitOn,
+    pub most: u32,
+    /// Pushed, running or overrun now.
+    #[ts(type = "number")]
+    pub in_use: u64,
+    /// Ready tasks that it holds back, as they were last counted.
+    #[ts(type = "number")]
+    pub holds: u64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(optional_fields = nullable)]
+pub struct PutLimit {
+    pub limit: LimitOn,
+    /// Nothing: no limit.
+    pub most: Option<u32>,
 }
 
 // --- logs

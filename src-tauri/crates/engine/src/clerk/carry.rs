@@ -10,7 +10,7 @@ use campanile_model::chain::after_of;
 use campanile_model::executor::Drain;
 use campanile_model::instance::{Instance, InstanceMove, InstanceState, Origin};
 use campanile_model::job::{Job, JobSpec, Overlap};
-use campanile_model::limits::{LIMITS, Limits};
+use campanile_model::limits::{LIMITS, LimitOn, Limits};
 use campanile_model::question::QuestionAnswer;
 use campanile_model::request::{Answer, Ask, AuditEntry, Done, Hold, Request, SaveJob};
 use campanile_model::schedule::Schedule;
@@ -27,7 +27,7 @@ use crate::launcher::line::{Line, Room};
 use crate::launcher::unplanned::{new_instance, superseded};
 use crate::launcher::{self, TimelineError, backfill_times, chain_faults, timeline};
 use crate::monitor::stopping;
-use crate::shared::{BLACKOUTS, HELD_MILLIS, HOLD, Holding, Shared, read_blackouts, read_held_millis};
+use crate::shared::{BLACKOUTS, HELD_MILLIS, HOLD, Holding, Shared, read_blackouts, read_held_millis, read_limits};
 use crate::shelf::{ALMANAC_SETTING, CALENDAR_SETTING};
 
 #[derive(Debug)]
@@ -96,6 +96,7 @@ pub async fn carry(shared: &Shared, request: &Request, now: Timestamp) -> Result
         Ask::RemoveCalendar { calendar, seen_revision } => draft.remove_calendar(calendar, *seen_revision).await?,
         Ask::DrainExecutor { group, name, reason } => draft.drain(group, name, Some(reason)).await?,
         Ask::ResumeExecutor { group, name } => draft.drain(group, name, None).await?,
+        Ask::PutLimit { limit, most } => draft.put_limit(limit, *most).await?,
     }
     Ok(CarriedOut { request: request.id, changes: draft.changes, answer: Answer::Done(draft.done), audit: draft.audit })
 }
@@ -601,6 +602,25 @@ impl Draft<'_> {
             return Ok(());
         }
         self.put(key, json!(before), value.clone());
+        Ok(())
+    }
+
+    async fn put_limit(&mut self, on: &LimitOn, most: Option<u32>) -> Result<()> {
+        if let LimitOn::Group(name) | LimitOn::Tenant(name) = on
+            && (name.trim().is_empty() || name.chars().count() > 100)
+        {
+            let reason = Words::new("a name has 1 to 100 characters", "名称为 1 到 100 个字符");
+            return Err(Code::BadRequest.fault().with_words("reason", &reason).at("name").into());
+        }
+        let before = read_limits(self.shared.store.as_ref()).await?;
+        let mut limits = before.clone();
+        limits.put(on, most);
+        if let Some(fault) = limits.check().into_iter().next() {
+            return Err(fault.at("most").into());
+        }
+        if limits != before {
+            self.put(LIMITS, json!(before), json!(limits));
+        }
         Ok(())
     }
 
