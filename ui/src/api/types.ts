@@ -32,7 +32,7 @@ export type AlarmRow = { id: string, rule: AlarmRule, severity: Severity, state:
  */
 job: string | null, message: Words, first: Moment, last: Moment, count: number, acknowledged: AcknowledgementView | null, resolved: Moment | null, can_acknowledge: Allowed, };
 
-export type AlarmRule = "laneDepth" | "readyTimeout" | "pushTimeout" | "executorLost" | "overran" | "instanceFailed" | "firingMissed" | "systemFailure" | "storage" | "calendarEnds";
+export type AlarmRule = "laneDepth" | "readyTimeout" | "pushTimeout" | "executorLost" | "overran" | "instanceFailed" | "firingMissed" | "systemFailure" | "storage" | "calendarEnds" | "promoted" | "starved";
 
 export type AlarmState = "firing" | "acknowledged" | "resolved";
 
@@ -652,6 +652,31 @@ stale: Array<string>, status: Status, };
 
 export type FrameKind = "snapshot" | "delta";
 
+export type HeldKind = "hold" | "absence" | "busy" | "machine" | "limit";
+
+export type HeldList = {
+/**
+ * False: another program drives the engine, and only it knows.
+ */
+known: boolean,
+/**
+ * What holds most first.
+ */
+rows: Array<HeldRow>, };
+
+/**
+ * One reason why ready tasks do not go.
+ */
+export type HeldRow = { kind: HeldKind, words: Words, since: Moment,
+/**
+ * As they were last counted, which is once a second.
+ */
+tasks: number,
+/**
+ * The job whose own limit it is.
+ */
+job: string | null, };
+
 export type HistoryRow = { at: Moment, from: TaskState, to: TaskState, attempt: number, executor: string | null, node: string, reason: Words | null, };
 
 /**
@@ -822,6 +847,27 @@ export type LedgerFindingView = { job: string, at: Moment | null, words: Words, 
  * The ledger check of all jobs.
  */
 export type LedgerView = { clean: boolean, jobs: number, spans: number, planned: number, made: number, not_made: number, findings: Array<LedgerFindingView>, };
+
+export type LimitList = { rows: Array<LimitRow>,
+/**
+ * Groups that a limit can be set for; others may come.
+ */
+groups: Array<string>, can_change: Allowed, };
+
+/**
+ * What a bound is on.
+ */
+export type LimitOn = { "on": "node" } | { "on": "group", "name": string } | { "on": "tenant", "name": string };
+
+export type LimitRow = { limit: LimitOn, most: number,
+/**
+ * Pushed, running or overrun now.
+ */
+in_use: number,
+/**
+ * Ready tasks that it holds back, as they were last counted.
+ */
+holds: number, };
 
 export type ListAlarms = { states?: Array<AlarmState>, cursor?: number | null, limit?: number | null, };
 
@@ -1047,6 +1093,12 @@ password?: Secret | null,
  */
 new?: boolean, };
 
+export type PutLimit = { limit: LimitOn,
+/**
+ * Nothing: no limit.
+ */
+most?: number | null, };
+
 export type PutSecret = { group?: string, name: string, value: Secret,
 /**
  * The group's public key in hexadecimal; that of its executors where absent.
@@ -1255,7 +1307,11 @@ export type TaskBrief = { id: string, state: TaskState, attempt: number, };
 
 export type TaskPage = { rows: Array<TaskRow>, next: number | null, };
 
-export type TaskRow = { id: string, instance: string, job: string, job_name: string, state: TaskState, attempt: number, attempts_most: number, lane: Lane, group: string, processor: string, executor: ExecutorRef | null, due: Moment, ready: Moment | null, pushed: Moment | null, started: Moment | null, finished: Moment | null, failure: Failure | null, stop: Stop | null, idempotency_key: string, result: unknown,
+export type TaskRow = { id: string, instance: string, job: string, job_name: string, state: TaskState, attempt: number, attempts_most: number, lane: Lane,
+/**
+ * How often it has moved up a lane.
+ */
+promotions: number, group: string, processor: string, executor: ExecutorRef | null, due: Moment, ready: Moment | null, pushed: Moment | null, started: Moment | null, finished: Moment | null, failure: Failure | null, stop: Stop | null, idempotency_key: string, result: unknown,
 /**
  * Oldest first; only where the task's instance was asked for.
  */
@@ -1340,7 +1396,7 @@ who: string | null, task: string | null, attempt: number | null, state: TaskStat
  */
 after_ms: number | null, };
 
-export type WhyStep = "planned" | "due" | "created" | "assigned" | "held" | "admitted" | "pushed" | "handedBack" | "started" | "overran" | "stopping" | "attemptEnded" | "retry" | "finished" | "notFired";
+export type WhyStep = "planned" | "due" | "created" | "assigned" | "held" | "admitted" | "pushed" | "handedBack" | "started" | "overran" | "stopping" | "attemptEnded" | "retry" | "finished" | "notFired" | "promoted" | "remark";
 
 export type WhyTone = "plain" | "good" | "bad" | "late" | "waits";
 
@@ -1582,6 +1638,9 @@ export interface Operations {
   list_executors: { input: Nothing; output: ExecutorList };
   drain_executor: { input: DrainInput; output: DoneView };
   resume_executor: { input: OfExecutor; output: DoneView };
+  list_held: { input: Nothing; output: HeldList };
+  list_limits: { input: Nothing; output: LimitList };
+  put_limit: { input: PutLimit; output: DoneView };
   list_connections: { input: Nothing; output: ConnectionList };
   put_connection: { input: PutConnection; output: DoneView };
   remove_connection: { input: OfConnection; output: DoneView };
