@@ -128,6 +128,8 @@ export const runWords = words(
         retry: "Retry",
         finished: "Finished",
         notFired: "Did not fire",
+        promoted: "Moved up",
+        remark: "Remark",
       },
     },
     compare: {
@@ -294,6 +296,8 @@ export const runWords = words(
         retry: "重试",
         finished: "完成",
         notFired: "未触发",
+        promoted: "上移",
+        remark: "备注",
       },
     },
     compare: {
