@@ -674,7 +674,7 @@ impl World {
                     json!({}),
                     json!({"node": 4}),
                     json!({"tenants": {"acme": 1}}),
-                    json!({"groups": {"local": 3}, "tenants": {"acme": 2}}),
+                    json!({"groups": {"local": 2}, "tenants": {"acme": 2}}),
                 ]),
             },
             9 => Ask::Release,
