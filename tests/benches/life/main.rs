@@ -22,8 +22,9 @@ fn main() -> anyhow::Result<()> {
     if words.first().is_some_and(|word| word == "executor") {
         return runtime.block_on(executor::live(&words[1..]));
     }
-    // `cargo test --benches` and `cargo bench` pass flags of their own.
-    let chosen = words.iter().find(|word| !word.starts_with('-')).map(String::as_str);
+    // `cargo test --benches` and `cargo bench` pass flags of their own, and words that belong to them.
+    let parts = ["store", "steady", "burst", "logs", "recovery"];
+    let chosen = words.iter().map(String::as_str).find(|word| parts.contains(word));
     let is_wanted = |part: &str| chosen.is_none_or(|chosen| chosen == part);
     if is_wanted("store") || is_wanted("burst") {
         let alone = runtime.block_on(store::firings())?;

@@ -56,6 +56,14 @@ impl Backend {
         }
     }
 
+    /// Sent by this program so far.
+    pub fn statements(&self) -> u64 {
+        match self {
+            Backend::Folder(store) => store.statements(),
+            Backend::Team(store) => store.statements(),
+        }
+    }
+
     pub async fn close(&self) -> Result<(), StoreError> {
         match self {
             Backend::Folder(store) => store.close().await,

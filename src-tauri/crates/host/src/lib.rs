@@ -199,7 +199,7 @@ impl Host {
 
     /// Statements that this program has sent to the database so far.
     pub fn statements(&self) -> u64 {
-        self.store.statements()
+        self.backend.statements()
     }
 
     pub(crate) fn switchboard(&self) -> &Arc<Switchboard> {
