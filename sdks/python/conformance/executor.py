@@ -1,8 +1,8 @@
 """An executor that does what the parameters of its tasks say, for stories about processes: NODE NAME CAPACITY.
 
 The SDKs for Rust (tests/executor) and Go have the same one, word for word, and a story is told of all of them.
-CAMPANILE_TOKEN is what it shows at the door, and CAMPANILE_CERTS the folder of the certificates with which it comes over
-TLS.
+CAMPANILE_TOKEN is what it shows at the door, and CAMPANILE_CERTS the folder of the certificates with which it comes
+over TLS.
 """
 
 import os
@@ -76,7 +76,8 @@ def secured(certs):
     """Reads ca.pem, executor.pem and its key out of a folder; without one the stream is not secured."""
     if not certs:
         return None
-    ca, certificate, key = ((Path(certs) / name).read_bytes() for name in ("ca.pem", "executor.pem", "executor-key.pem"))
+    names = ("ca.pem", "executor.pem", "executor-key.pem")
+    ca, certificate, key = ((Path(certs) / name).read_bytes() for name in names)
     return campanile.TLS(ca=ca, certificate=certificate, key=key)
 
 
