@@ -791,7 +791,23 @@ hashKey?: string | null,
 /**
  * Mode `broadcast`: so many executors have to succeed; none: all of them.
  */
-minSuccess?: number | null, executorGroup: string, processor: string, parameters: Record<string, unknown>, priority: Lane, tenant?: string | null, tags?: Array<string>, owner?: string | null, timeoutSeconds?: number | null, overrun: Overrun, retry: Retry,
+minSuccess?: number | null,
+/**
+ * Mode `sharding`: at most so many items in one shard (1000).
+ */
+shardMaxSize?: number | null,
+/**
+ * Mode `sharding`: no more shards than leave each so many items (1), unless `shardMaxSize` asks for more.
+ */
+shardMinSize?: number | null,
+/**
+ * Mode `sharding`: what becomes of the levels after one that failed (`stop`).
+ */
+onLevelFailure?: OnLevelFailure | null,
+/**
+ * Mode `sharding`: people's own code is told each time that progress has grown by so many percent (10).
+ */
+notifyStep?: number | null, executorGroup: string, processor: string, parameters: Record<string, unknown>, priority: Lane, tenant?: string | null, tags?: Array<string>, owner?: string | null, timeoutSeconds?: number | null, overrun: Overrun, retry: Retry,
 /**
  * What a failure means by its message; the first rule that matches counts.
  */
@@ -1008,6 +1024,11 @@ export type OfToken = { id: string, };
 export type OmissionReason = "paused" | "overlap" | "exception" | "nonWorkday" | "merged" | "noCalendarData" | "misfire" | "folded" | "beyondCatchUp" | "asked" | "blackout";
 
 export type OmissionRow = { job: string, name: string, from: Moment, to: Moment, count: number, reason: OmissionReason, missed: boolean, words: Words, };
+
+/**
+ * What becomes of the levels after one that failed.
+ */
+export type OnLevelFailure = "stop" | "continue";
 
 /**
  * What happens to a run on a day on which nobody works.

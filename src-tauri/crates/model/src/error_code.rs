@@ -143,6 +143,10 @@ codes! {
         "instance {instance} has nothing to retry ({state})", "任务实例 {instance} 没有可重试的内容（{state}）",
         "Run the job again instead.", "可改为再次运行该任务。";
 
+    ShardDataInvalid = "k_sc_ec_100010",
+        "the data of the run cannot be used: {reason}", "运行的数据不可用：{reason}",
+        "Give a list of levels, each a list of items: [[1, 2], [3]].", "请提供层级的列表，每个层级是项的列表：[[1, 2], [3]]。";
+
     // 2: tasks
     TaskNotFound = "k_sc_ec_200004",
         "task {task} not found", "找不到作业 {task}",
@@ -262,6 +266,20 @@ codes! {
     SecretClosed = "k_sc_ec_300041",
         "secret {name} cannot be opened here: it is sealed to another key than this executor's", "此处无法打开密钥值 {name}：它加密到的不是该执行器的密钥",
         "Set it again, or give the executor the key of its group.", "请重新设置该值，或为执行器配置其组的密钥。";
+
+    // What the SDK says of data, in its own words.
+    DataIncomplete = "k_sc_ec_300050",
+        "the stream broke before all of the data was here", "数据到齐之前连接中断",
+        "The next attempt goes by the retry policy.", "下一次尝试按重试策略进行。";
+    ItemNotJson = "k_sc_ec_300051",
+        "an item is not JSON: {detail}", "有一项不是 JSON：{detail}",
+        "It is a fault of the program that sent the data.", "这是发送数据的程序的缺陷。";
+    ItemTooLarge = "k_sc_ec_300052",
+        "an item has {bytes} bytes, at most {limit} are taken", "单项为 {bytes} 字节，最多 {limit} 字节",
+        "Put what is large into a file or a database, and its place into the item.", "请将较大的内容放入文件或数据库，在该项中只写其位置。";
+    LevelsOutOfOrder = "k_sc_ec_300053",
+        "level {level} was added after level {after}", "层级 {level} 在层级 {after} 之后加入",
+        "Add the levels in order, all of one before the next.", "请按顺序加入各层级，先加完一层再加下一层。";
 
     // 4: executors and access
     ExecutorNotFound = "k_sc_ec_400002",

@@ -8,6 +8,7 @@ use ts_rs::TS;
 
 use crate::blackout::JobBlackout;
 use crate::schedule::{Exception, OnNonWorkday, Schedule};
+use crate::sharding::{OnLevelFailure, ShardSettings};
 use crate::{FailureRule, JobId, Lane, Retry, Timestamp};
 
 pub const API_VERSION: &str = "campanile/v1";
@@ -61,6 +62,18 @@ pub struct JobSpec {
     /// Mode `broadcast`: so many executors have to succeed; none: all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_success: Option<u32>,
+    /// Mode `sharding`: at most so many items in one shard (1000).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard_max_size: Option<u32>,
+    /// Mode `sharding`: no more shards than leave each so many items (1), unless `shardMaxSize` asks for more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard_min_size: Option<u32>,
+    /// Mode `sharding`: what becomes of the levels after one that failed (`stop`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_level_failure: Option<OnLevelFailure>,
+    /// Mode `sharding`: people's own code is told each time that progress has grown by so many percent (10).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notify_step: Option<u32>,
     #[serde(default = "local")]
     pub executor_group: String,
     pub processor: String,
@@ -100,6 +113,19 @@ pub struct JobSpec {
     pub ready_timeout_seconds: u32,
     #[serde(default = "sixty")]
     pub push_timeout_seconds: u32,
+}
+
+impl JobSpec {
+    /// What it says about its shards, with the defaults for what it leaves out.
+    pub fn shard_settings(&self) -> ShardSettings {
+        let usual = ShardSettings::default();
+        ShardSettings {
+            max_size: self.shard_max_size.unwrap_or(usual.max_size),
+            min_size: self.shard_min_size.unwrap_or(usual.min_size),
+            on_level_failure: self.on_level_failure.unwrap_or(usual.on_level_failure),
+            notify_step: self.notify_step.unwrap_or(usual.notify_step),
+        }
+    }
 }
 
 fn api_version() -> String {

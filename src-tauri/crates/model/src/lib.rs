@@ -24,6 +24,7 @@ pub mod request;
 pub mod retry;
 pub mod schedule;
 pub mod secret;
+pub mod sharding;
 pub mod task;
 pub mod template;
 pub mod time;

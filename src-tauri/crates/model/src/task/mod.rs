@@ -4,14 +4,17 @@
 //! the table of `state`, and is written only where the task is still as it was read.
 
 pub mod need;
+mod part;
 pub mod state;
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 pub use need::{JobLimit, Need, Needs, Placement};
+pub use part::Part;
 pub use state::{Illegal, Move, TaskEvent, TaskState};
 
+use crate::sharding::{Chunk, PieceOutcomes};
 use crate::{Failure, InstanceId, JobId, Lane, TaskId, Timestamp, Words};
 
 /// An executor as the engine knows it: a name within its group, and which of its lives.
@@ -84,6 +87,8 @@ pub struct Task {
     pub needs: Needs,
     /// From then on it is no longer worth beginning.
     pub expires_at: Option<Timestamp>,
+    /// Of a sharded run; none: it is all of its run.
+    pub part: Option<Part>,
 
     state: TaskState,
     /// Counts from 1.
@@ -157,6 +162,7 @@ impl Task {
             limits: new.limits,
             needs: new.needs,
             expires_at: new.expires_at,
+            part: None,
             state: TaskState::Waiting,
             attempt: 1,
             fence: 0,
@@ -229,7 +235,17 @@ impl Task {
             moves: Vec::new(),
             instance: None,
             incidents: Vec::new(),
+            outcomes: Vec::new(),
+            done: 0,
+            data: Vec::new(),
         }
+    }
+
+    /// The same as a part of a sharded run.
+    #[must_use]
+    pub fn as_part(mut self, part: Part) -> Task {
+        self.part = Some(part);
+        self
     }
 }
 
@@ -271,6 +287,9 @@ pub struct Step {
     moves: Vec<Move>,
     instance: Option<crate::instance::InstanceMove>,
     incidents: Vec<Incident>,
+    outcomes: Vec<PieceOutcomes>,
+    done: u64,
+    data: Vec<Chunk>,
 }
 
 impl Step {
@@ -291,6 +310,7 @@ impl Step {
                 self.task.deadline_at = None;
                 self.task.stop = None;
                 self.task.result = None;
+                self.task.part = self.task.part.map(Part::again);
             }
             TaskEvent::Due => {
                 self.task.ready_at = Some(at);
@@ -335,6 +355,30 @@ impl Step {
 
     pub fn notes(&mut self, incident: Incident) {
         self.incidents.push(incident);
+    }
+
+    /// What became of items, each piece as it is from here on, and how many more of the run are done by it.
+    pub fn settles(&mut self, outcomes: Vec<PieceOutcomes>, done: u64) {
+        self.outcomes.extend(outcomes);
+        self.done += done;
+    }
+
+    /// What is to take the place of the run's data.
+    pub fn gives(&mut self, chunk: Chunk) {
+        self.data.push(chunk);
+    }
+
+    pub fn outcomes(&self) -> &[PieceOutcomes] {
+        &self.outcomes
+    }
+
+    /// How many more items of the run are done.
+    pub fn done(&self) -> u64 {
+        self.done
+    }
+
+    pub fn data(&self) -> &[Chunk] {
+        &self.data
     }
 
     /// The fence that the row must still show.
