@@ -105,7 +105,7 @@ func cancelledUnasked() *Failure {
 }
 
 func incomplete() *Failure {
-	return Transient("data_incomplete", errIncomplete.Error()).Zh("数据到齐之前连接中断").Because(errIncomplete)
+	return Transient("k_sc_ec_300050", errIncomplete.Error()).Zh("数据到齐之前连接中断").Because(errIncomplete)
 }
 
 // isCancellation is about what a processor returned, not about whether anybody asked.

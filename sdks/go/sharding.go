@@ -230,14 +230,16 @@ type NewData struct {
 // returns an error when the attempt is to end.
 func (d *NewData) Add(level int, value any) error {
 	if level < d.level {
-		return Business("levels_out_of_order", fmt.Sprintf("level %d was added after level %d", level, d.level))
+		return Business("k_sc_ec_300053", fmt.Sprintf("level %d was added after level %d", level, d.level)).
+			Zh(fmt.Sprintf("层级 %d 在层级 %d 之后加入", level, d.level))
 	}
 	text, err := asJSON(value)
 	if err != nil {
-		return Business("item_not_json", "an item is not JSON: "+err.Error()).Because(err)
+		return Business("k_sc_ec_300051", "an item is not JSON: "+err.Error()).Zh("有一项不是 JSON：" + err.Error()).Because(err)
 	}
 	if len(text) > maxDataBytes {
-		return Business("item_too_large", fmt.Sprintf("an item has %d bytes, at most %d are taken", len(text), maxDataBytes))
+		return Business("k_sc_ec_300052", fmt.Sprintf("an item has %d bytes, at most %d are taken", len(text), maxDataBytes)).
+			Zh(fmt.Sprintf("单项为 %d 字节，最多 %d 字节", len(text), maxDataBytes))
 	}
 	if level != d.level || d.bytes+len(text) > maxDataBytes || len(d.pending) >= maxItemsPerReport {
 		if err := d.send(false); err != nil {

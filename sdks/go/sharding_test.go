@@ -128,7 +128,7 @@ func TestDataThatDoesNotComeWholeIsHandedBackOrFailsTheAttempt(t *testing.T) {
 	if held := s.register.StillHeld; len(held) != 1 || held[0].Attempt.TaskId != "a" {
 		t.Fatal(held)
 	}
-	s.hears(true, "a 3 failed TRANSIENT data_incomplete")
+	s.hears(true, "a 3 failed TRANSIENT k_sc_ec_300050")
 }
 
 func TestPreProcessReplacesTheDataInOrderOrKeepsIt(t *testing.T) {
@@ -140,7 +140,7 @@ func TestPreProcessReplacesTheDataInOrderOrKeepsIt(t *testing.T) {
 	s.hears(true, "a 1 accepted", "a 2 started", "a 3 succeeded null")
 	s.push("b", "add", "{}", shardOf(v1.Method_METHOD_PRE_PROCESS, true))
 	s.data("b", true, "7")
-	s.hears(true, "b 1 accepted", "b 2 started", `b 3 data 0 [{"was":7}] last=false`, "b 4 failed BUSINESS levels_out_of_order")
+	s.hears(true, "b 1 accepted", "b 2 started", `b 3 data 0 [{"was":7}] last=false`, "b 4 failed BUSINESS k_sc_ec_300053")
 }
 
 func TestNewDataWaitsWhileMuchIsUnderWay(t *testing.T) {

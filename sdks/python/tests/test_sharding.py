@@ -104,7 +104,7 @@ def test_data_that_does_not_come_whole_is_handed_back_or_fails_the_attempt(node)
     s.hang_up()
     s = node.joined(("a", 2))
     assert [held.attempt.task_id for held in s.register.still_held] == ["a"]
-    s.hears("a 3 failed TRANSIENT data_incomplete")
+    s.hears("a 3 failed TRANSIENT k_sc_ec_300050")
 
 
 def test_pre_process_replaces_the_data_in_order_or_keeps_it(node):
@@ -116,7 +116,7 @@ def test_pre_process_replaces_the_data_in_order_or_keeps_it(node):
     s.push("b", "add", **of(v1.METHOD_PRE_PROCESS, more=True))
     data(s, "b", 7, last=True)
     s.hears("b 1 accepted", "b 2 started", "b 3 data 0 ['{\"was\":7}'] last=False")
-    s.hears("b 4 failed BUSINESS levels_out_of_order")
+    s.hears("b 4 failed BUSINESS k_sc_ec_300053")
 
 
 def test_new_data_waits_while_much_is_under_way(node):

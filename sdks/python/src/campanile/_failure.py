@@ -107,7 +107,7 @@ def cancelled_unasked() -> Failure:
 
 
 def incomplete() -> Failure:
-    return Transient("data_incomplete", "the stream broke before all of the data was here", zh="数据到齐之前连接中断")
+    return Transient("k_sc_ec_300050", "the stream broke before all of the data was here", zh="数据到齐之前连接中断")
 
 
 def as_failure(error: BaseException) -> Failure:

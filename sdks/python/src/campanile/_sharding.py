@@ -131,14 +131,22 @@ class NewData:
 
     def add(self, level: int, value: Any) -> None:
         if level < self._level:
-            raise Business("levels_out_of_order", f"level {level} was given after level {self._level}")
+            raise Business(
+                "k_sc_ec_300053",
+                f"level {level} was added after level {self._level}",
+                zh=f"层级 {level} 在层级 {self._level} 之后加入",
+            )
         try:
             text = as_json(value)
         except (TypeError, ValueError) as error:
-            raise Business("item_not_json", f"an item is not JSON: {error}") from error
+            raise Business("k_sc_ec_300051", f"an item is not JSON: {error}", zh=f"有一项不是 JSON：{error}") from error
         size = len(text.encode())
         if size > MAX_DATA_BYTES:
-            raise Business("item_too_large", f"an item has {size} bytes, at most {MAX_DATA_BYTES} are taken")
+            raise Business(
+                "k_sc_ec_300052",
+                f"an item has {size} bytes, at most {MAX_DATA_BYTES} are taken",
+                zh=f"单项为 {size} 字节，最多 {MAX_DATA_BYTES} 字节",
+            )
         full = self._bytes + size > MAX_DATA_BYTES or len(self._pending) >= MAX_ITEMS_PER_REPORT
         if level != self._level or full:
             self._send(last=False)

@@ -1,16 +1,12 @@
 //! Work that is cut into shards: the four methods, and items reported one by one.
 //!
-//! Nodes do not push shards yet, and executors do not host such processors: this is how one is written, and it is run
-//! here against data of its own so that what it does can be seen.
-//!
+//!     campanile serve --executors 127.0.0.1:4610
 //!     cargo run -p campanile-sdk --example sharding
 
 use async_trait::async_trait;
-use campanile_sdk::sharding::{Item, Items, Notice, Shard, ShardEnds};
-use campanile_sdk::testing::TestRun;
-use campanile_sdk::{ShardingProcessor, TaskContext, TaskError};
+use campanile_sdk::sharding::{Items, NewData, Notice, Shard, ShardEnds};
+use campanile_sdk::{Also, Executor, Network, ProcessorInfo, ShardingProcessor, TaskContext, TaskError};
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
 
 struct ImportCustomers;
 
@@ -18,6 +14,31 @@ struct ImportCustomers;
 impl ShardingProcessor for ImportCustomers {
     fn name(&self) -> &str {
         "import-customers"
+    }
+
+    fn describe(&self) -> ProcessorInfo {
+        ProcessorInfo::new(self.name())
+            .title("Import customers", "导入客户")
+            .also(Also::PreProcess)
+            .also(Also::Notify)
+            .also(Also::PostProcess)
+    }
+
+    async fn pre_process(&self, ctx: TaskContext, mut items: Items, data: &mut NewData) -> Result<(), TaskError> {
+        // Who brought others comes first: levels run one after another.
+        let mut brought = Vec::new();
+        while let Some(item) = items.next().await {
+            let customer = item?.value;
+            match customer["brought_by"].is_null() {
+                true => data.add(0, customer).await?,
+                false => brought.push(customer),
+            }
+        }
+        ctx.log(format!("{} customers were brought by others", brought.len()));
+        for customer in brought {
+            data.add(1, customer).await?;
+        }
+        Ok(())
     }
 
     async fn sharding_process(&self, ctx: TaskContext, shard: Shard, mut items: Items) -> Result<Value, TaskError> {
@@ -54,18 +75,9 @@ impl ShardingProcessor for ImportCustomers {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), TaskError> {
-    let run = TestRun::new(json!({}));
-    let (arriving, items) = mpsc::channel(3);
-    let values = [json!({"email": "mei@example.org"}), json!({"name": "nobody"}), json!({"email": "lin@example.org"})];
-    for (index, value) in values.into_iter().enumerate() {
-        let item = Item { level: 0, index: index as u64, value };
-        // There is room for all of them.
-        let _ = arriving.send(Ok(item)).await;
-    }
-    drop(arriving);
-    let shard = Shard { level: 0, index: 0, count: 1, round: 1, item_count: 3 };
-    let result = ImportCustomers.sharding_process(run.context(), shard, Items::new(items)).await?;
-    println!("{result}; {} items were reported", run.items().len());
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let node = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:4610".to_owned());
+    let executor = Executor::builder("examples", "sharding-1").sharding_processor(ImportCustomers).build()?;
+    executor.serve(Network::to(node)).await?;
     Ok(())
 }

@@ -20,6 +20,7 @@ use crate::{
     failure::PARAMETERS_REFUSED,
     log::{Line, Stream},
     outbox::Outbox,
+    sharding::{Notice, Shard},
 };
 
 /// How far the node has gone to end this attempt.
@@ -170,6 +171,27 @@ impl TaskContext {
     /// What the jobs before this one gave, for `after` jobs.
     pub fn upstream(&self) -> &[v1::Upstream] {
         &self.0.context.upstream
+    }
+
+    pub(crate) fn method(&self) -> v1::Method {
+        self.0.push.method()
+    }
+
+    pub(crate) fn own_shard(&self) -> Shard {
+        let shard = self.0.push.shard.clone().unwrap_or_default();
+        Shard {
+            level: shard.level,
+            level_count: shard.level_count,
+            index: shard.index.unwrap_or(0),
+            count: shard.count,
+            round: shard.round,
+            item_count: shard.item_count,
+        }
+    }
+
+    pub(crate) fn notice(&self) -> Notice {
+        let notice = self.0.push.notice.unwrap_or_default();
+        Notice { items_done: notice.items_done, items_total: notice.items_total, percent: notice.percent }
     }
 
     pub fn shard(&self) -> Option<&v1::Shard> {

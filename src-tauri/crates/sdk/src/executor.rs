@@ -1,7 +1,7 @@
 //! An executor: processors under one name, built and then run.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, btree_map::Entry},
     hash::{BuildHasher, Hasher, RandomState},
     path::PathBuf,
     sync::Arc,
@@ -12,7 +12,7 @@ use campanile_proto::v1;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Processor, ProcessorInfo, Transport, session::Session};
+use crate::{Processor, ProcessorInfo, ShardingProcessor, Transport, session::Session};
 
 /// What [`Executor::run`] leaves behind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,9 +51,67 @@ pub struct Executor {
     capacity: Arc<watch::Sender<v1::Capacity>>,
 }
 
+/// A processor under its name; it may do both kinds of work.
 pub(crate) struct Hosted {
     pub info: ProcessorInfo,
-    pub processor: Arc<dyn Processor>,
+    pub whole: Option<Arc<dyn Processor>>,
+    pub shards: Option<Arc<dyn ShardingProcessor>>,
+}
+
+/// What a processor does: all of a task, or a piece of what is cut up.
+#[derive(Clone)]
+pub(crate) enum Work {
+    Whole(Arc<dyn Processor>),
+    Shards(Arc<dyn ShardingProcessor>),
+}
+
+impl Work {
+    fn hosted(self) -> Hosted {
+        match self {
+            Work::Whole(whole) => Hosted { info: whole.describe(), whole: Some(whole), shards: None },
+            Work::Shards(shards) => Hosted { info: shards.describe(), whole: None, shards: Some(shards) },
+        }
+    }
+}
+
+impl Hosted {
+    pub fn kind(&self) -> v1::ProcessorKind {
+        match self.whole {
+            Some(_) => v1::ProcessorKind::Unicast,
+            None => v1::ProcessorKind::Sharding,
+        }
+    }
+
+    /// In the order of their numbers.
+    pub fn methods(&self) -> Vec<v1::Method> {
+        let mut methods = Vec::new();
+        methods.extend(self.whole.as_ref().map(|_| v1::Method::Process));
+        if self.shards.is_some() {
+            methods.extend(self.info.also.iter().map(|also| v1::Method::from(*also)));
+            methods.push(v1::Method::ShardingProcess);
+        }
+        methods.sort_unstable();
+        methods
+    }
+
+    /// Who is called for the method; none: it has not got it.
+    pub fn work(&self, method: v1::Method) -> Option<Work> {
+        match method {
+            v1::Method::Process => self.whole.clone().map(Work::Whole),
+            _ => self.shards.clone().map(Work::Shards),
+        }
+    }
+
+    /// The same name for the other kind of work. False: there is one of that kind already.
+    fn joined_by(&mut self, other: Hosted) -> bool {
+        if (self.whole.is_some() && other.whole.is_some()) || (self.shards.is_some() && other.shards.is_some()) {
+            return false;
+        }
+        self.whole = self.whole.take().or(other.whole);
+        self.shards = self.shards.take().or(other.shards);
+        self.info.also.extend(other.info.also);
+        true
+    }
 }
 
 pub(crate) struct Config {
@@ -147,13 +205,21 @@ pub struct Builder {
     config: Config,
     running: u32,
     queued: Option<u32>,
-    processors: Vec<Arc<dyn Processor>>,
+    processors: Vec<Work>,
 }
 
 impl Builder {
     #[must_use]
     pub fn processor(mut self, processor: impl Processor) -> Self {
-        self.processors.push(Arc::new(processor));
+        self.processors.push(Work::Whole(Arc::new(processor)));
+        self
+    }
+
+    /// One whose work is cut into shards. It may have the name of a [`Processor`]: then that one does runs that are not
+    /// cut up, and describes both.
+    #[must_use]
+    pub fn sharding_processor(mut self, processor: impl ShardingProcessor) -> Self {
+        self.processors.push(Work::Shards(Arc::new(processor)));
         self
     }
 
@@ -241,14 +307,21 @@ impl Builder {
         if self.processors.is_empty() {
             return Err(BuildError::NoProcessor);
         }
-        for processor in self.processors {
-            let info = processor.describe();
-            if !info.parameter_schema.is_object() {
-                return Err(BuildError::SchemaNotAnObject(info.name));
+        for work in self.processors {
+            let hosted = work.hosted();
+            if !hosted.info.parameter_schema.is_object() {
+                return Err(BuildError::SchemaNotAnObject(hosted.info.name));
             }
-            let name = info.name.clone();
-            if self.config.processors.insert(name.clone(), Hosted { info, processor }).is_some() {
-                return Err(BuildError::DoubleProcessor(name));
+            let name = hosted.info.name.clone();
+            match self.config.processors.entry(name.clone()) {
+                Entry::Vacant(free) => {
+                    free.insert(hosted);
+                }
+                Entry::Occupied(mut there) => {
+                    if !there.get_mut().joined_by(hosted) {
+                        return Err(BuildError::DoubleProcessor(name));
+                    }
+                }
             }
         }
         if self.config.scratch.as_os_str().is_empty() {

@@ -91,6 +91,11 @@ codes! {
     RESPONSE_BROKEN = "k_sc_ec_300031", "the answer of {url} broke off: {detail}", "{url} 的响应中断：{detail}";
     SECRET_MISSING = "k_sc_ec_300040", "there is no secret {name} for this executor's group", "该执行器组没有名为 {name} 的密钥值";
     SECRET_CLOSED = "k_sc_ec_300041", "secret {name} cannot be opened here: it is sealed to another key than this executor's", "此处无法打开密钥值 {name}：它加密到的不是该执行器的密钥";
+    /// The stream broke while items of a shard, or ends of shards, were still to come.
+    DATA_INCOMPLETE = "k_sc_ec_300050", "the stream broke before all of the data was here", "数据到齐之前连接中断";
+    ITEM_NOT_JSON = "k_sc_ec_300051", "an item is not JSON: {detail}", "有一项不是 JSON：{detail}";
+    ITEM_TOO_LARGE = "k_sc_ec_300052", "an item has {bytes} bytes, at most {limit} are taken", "单项为 {bytes} 字节，最多 {limit} 字节";
+    LEVELS_OUT_OF_ORDER = "k_sc_ec_300053", "level {level} was added after level {after}", "层级 {level} 在层级 {after} 之后加入";
 }
 
 /// Why an attempt did not succeed.
@@ -126,6 +131,11 @@ impl TaskError {
 
     fn own(class: Class, code: String, en: String) -> Self {
         TaskError(Kind::Failed { class, code, en, zh: String::new() })
+    }
+
+    /// As another executor said it.
+    pub(crate) fn failed(class: Class, code: String, en: String, zh: String) -> Self {
+        TaskError(Kind::Failed { class, code, en, zh })
     }
 
     /// The same sentence in Chinese, for a message of one's own.

@@ -53,5 +53,5 @@ pub use failure::{Class, FailureCode, TaskError};
 pub use network::Network;
 pub use processor::{Processor, ProcessorInfo, Question, processor_fn};
 pub use secrets::{KeyError, SecretKey};
-pub use sharding::ShardingProcessor;
+pub use sharding::{Also, ShardingProcessor};
 pub use transport::{ConnectError, Transport, Wire};

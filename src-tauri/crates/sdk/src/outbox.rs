@@ -46,10 +46,19 @@ struct Pending {
     bytes: usize,
     dropped: u64,
     items: VecDeque<v1::ItemOutcome>,
+    data: VecDeque<v1::NewData>,
+    /// Of new data that has not been acknowledged, taken or not.
+    data_bytes: usize,
     progress: Option<v1::Progress>,
     told: Option<Urgency>,
     linked: bool,
     mask: Mask,
+}
+
+impl std::fmt::Debug for Outbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Outbox")
+    }
 }
 
 impl Outbox {
@@ -66,11 +75,9 @@ impl Outbox {
     }
 
     fn tell(&self, mut pending: MutexGuard<'_, Pending>) {
-        let urgency = if pending.bytes >= PRESSING_BYTES || pending.items.len() >= MAX_ITEMS_PER_REPORT {
-            Urgency::Now
-        } else {
-            Urgency::Soon
-        };
+        let pressing = pending.bytes >= PRESSING_BYTES || pending.data_bytes >= PRESSING_BYTES;
+        let urgency =
+            if pressing || pending.items.len() >= MAX_ITEMS_PER_REPORT { Urgency::Now } else { Urgency::Soon };
         let news = pending.told.is_none() || (pending.told == Some(Urgency::Soon) && urgency == Urgency::Now);
         if news {
             pending.told = Some(urgency);
@@ -127,6 +134,25 @@ impl Outbox {
         self.tell(pending);
     }
 
+    /// Waits while much is under way, link or no link: data may not be lost.
+    pub async fn new_data_when_room(&self, piece: v1::NewData) {
+        loop {
+            let freed = self.room.notified();
+            tokio::pin!(freed);
+            freed.as_mut().enable();
+            {
+                let mut pending = self.lock();
+                if pending.data_bytes < MAX_PENDING_BYTES {
+                    pending.data_bytes += data_weight(&piece);
+                    pending.data.push_back(piece);
+                    self.tell(pending);
+                    return;
+                }
+            }
+            freed.await;
+        }
+    }
+
     pub fn progress(&self, percent: Option<f64>, message: &str) {
         let mut pending = self.lock();
         let message = cut(&pending.mask.text(message), MAX_REMARK_BYTES);
@@ -177,6 +203,16 @@ impl Outbox {
         Some(v1::Items { outcomes })
     }
 
+    pub fn take_data(&self) -> Option<v1::NewData> {
+        self.lock().data.pop_front()
+    }
+
+    /// A piece of new data is where it belongs.
+    pub fn data_arrived(&self, piece: &v1::NewData) {
+        self.lock().data_bytes -= data_weight(piece);
+        self.room.notify_waiters();
+    }
+
     pub fn take_progress(&self) -> Option<v1::Progress> {
         self.lock().progress.take()
     }
@@ -194,6 +230,10 @@ pub(crate) fn cut(text: &str, max_bytes: usize) -> String {
     }
     let end = (0..=max_bytes).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     format!("{} …", &text[..end])
+}
+
+fn data_weight(piece: &v1::NewData) -> usize {
+    piece.items_json.iter().map(String::len).sum::<usize>() + LINE_COST
 }
 
 /// What a report of log lines weighs while it is under way.

@@ -1,13 +1,13 @@
 //! What a processor is: a name, a description from which a form is made, and the
 //! work itself.
 
-use std::{future::Future, sync::Arc};
+use std::{collections::BTreeSet, future::Future, sync::Arc};
 
 use async_trait::async_trait;
 use campanile_proto::v1;
 use serde_json::{Value, json};
 
-use crate::{TaskContext, TaskError};
+use crate::{TaskContext, TaskError, sharding::Also};
 
 /// Work of one kind, registered under a name.
 ///
@@ -66,6 +66,8 @@ pub struct ProcessorInfo {
     pub stop_without_lease: bool,
     /// [`Processor::still_needed`] is worth asking.
     pub answers_still_needed: bool,
+    /// What a sharding processor has beside `sharding_process`.
+    pub also: BTreeSet<Also>,
 }
 
 impl ProcessorInfo {
@@ -80,6 +82,7 @@ impl ProcessorInfo {
             parameter_schema: json!({ "type": "object" }),
             stop_without_lease: false,
             answers_still_needed: false,
+            also: BTreeSet::new(),
         }
     }
 
@@ -110,6 +113,13 @@ impl ProcessorInfo {
     #[must_use]
     pub fn answers_still_needed(mut self) -> Self {
         self.answers_still_needed = true;
+        self
+    }
+
+    /// A method that a sharding processor has beside `sharding_process`; others are not called.
+    #[must_use]
+    pub fn also(mut self, method: Also) -> Self {
+        self.also.insert(method);
         self
     }
 

@@ -1,14 +1,22 @@
 //! A processor whose work is cut into shards, which run at many executors.
 //!
-//! Only [`ShardingProcessor::sharding_process`] has to be written. The executor
-//! here does not host such processors yet: these are the types that it will host
-//! them with, and they do not change when it does.
+//! Only [`ShardingProcessor::sharding_process`] has to be written; of the other methods those are called that
+//! [`ProcessorInfo::also`] names.
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
+use campanile_proto::v1;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::{ProcessorInfo, TaskContext, TaskError};
+use crate::{ProcessorInfo, TaskContext, TaskError, failure, outbox::Outbox};
+
+/// Of one value of the data, as JSON.
+pub const MAX_ITEM_BYTES: usize = 512 * 1024;
+
+/// Values in one piece of new data.
+const MOST_IN_PIECE: usize = 1000;
 
 #[async_trait]
 pub trait ShardingProcessor: Send + Sync + 'static {
@@ -18,10 +26,12 @@ pub trait ShardingProcessor: Send + Sync + 'static {
         ProcessorInfo::new(self.name())
     }
 
-    /// Once, at one executor, before anything else. May put other data in the
-    /// place of what the job has; the default keeps it.
-    async fn pre_process(&self, _ctx: TaskContext, _data: Items) -> Result<NewData, TaskError> {
-        Ok(NewData::Keep)
+    /// Once, at one executor, before anything else. What it adds to `data` takes the place of what the job has; where
+    /// it adds nothing, the job's own is kept.
+    ///
+    /// Called where [`ProcessorInfo::also`] names [`Also::PreProcess`].
+    async fn pre_process(&self, _ctx: TaskContext, _items: Items, _data: &mut NewData) -> Result<(), TaskError> {
+        Ok(())
     }
 
     /// The work of one shard. Outcomes of single items are reported by
@@ -30,13 +40,35 @@ pub trait ShardingProcessor: Send + Sync + 'static {
     async fn sharding_process(&self, ctx: TaskContext, shard: Shard, items: Items) -> Result<Value, TaskError>;
 
     /// When progress has grown by the job's `notifyStep`. Its failure fails nothing.
+    ///
+    /// Called where [`ProcessorInfo::also`] names [`Also::Notify`].
     async fn notify(&self, _ctx: TaskContext, _progress: Notice) -> Result<(), TaskError> {
         Ok(())
     }
 
     /// Once all shards are final, failed ones included; not after a cancel.
+    ///
+    /// Called where [`ProcessorInfo::also`] names [`Also::PostProcess`].
     async fn post_process(&self, _ctx: TaskContext, _ends: ShardEnds) -> Result<Value, TaskError> {
         Ok(Value::Null)
+    }
+}
+
+/// A method that a sharding processor need not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Also {
+    PreProcess,
+    Notify,
+    PostProcess,
+}
+
+impl From<Also> for v1::Method {
+    fn from(also: Also) -> Self {
+        match also {
+            Also::PreProcess => v1::Method::PreProcess,
+            Also::Notify => v1::Method::Notify,
+            Also::PostProcess => v1::Method::PostProcess,
+        }
     }
 }
 
@@ -45,10 +77,12 @@ pub trait ShardingProcessor: Send + Sync + 'static {
 pub struct Shard {
     /// The row of the data, counted from 0.
     pub level: u32,
+    pub level_count: u32,
     pub index: u32,
     pub count: u32,
     /// 1, and one more each time that failed shards are retried.
     pub round: u32,
+    /// How many items come: those without an outcome yet.
     pub item_count: u64,
 }
 
@@ -60,7 +94,7 @@ pub struct Item {
     pub value: Value,
 }
 
-/// Items as they arrive; never all of them in memory.
+/// Items as they arrive, in order; never all of them in memory.
 #[derive(Debug)]
 pub struct Items(mpsc::Receiver<Result<Item, TaskError>>);
 
@@ -69,18 +103,65 @@ impl Items {
         Items(arriving)
     }
 
-    /// `None` after the last. An error when the stream broke before it.
+    /// `None` after the last. An error when the stream broke before it: the attempt then fails and is tried again,
+    /// whatever the processor returns.
     pub async fn next(&mut self) -> Option<Result<Item, TaskError>> {
         self.0.recv().await
     }
 }
 
-/// What [`ShardingProcessor::pre_process`] decides.
+/// Takes what [`ShardingProcessor::pre_process`] puts in the place of the data.
 #[derive(Debug)]
-pub enum NewData {
-    Keep,
-    /// Level by level, in order; sent on as it comes.
-    Replace(mpsc::Receiver<(u32, Value)>),
+pub struct NewData {
+    ctx: TaskContext,
+    outbox: Arc<Outbox>,
+    level: u32,
+    pending: Vec<String>,
+    bytes: usize,
+    began: bool,
+}
+
+impl NewData {
+    pub(crate) fn new(ctx: TaskContext, outbox: Arc<Outbox>) -> Self {
+        NewData { ctx, outbox, level: 0, pending: Vec::new(), bytes: 0, began: false }
+    }
+
+    /// Appends a value to a level; levels come in order, the first one is 0. Waits while much is under way to the
+    /// node, and fails as cancelled once the attempt is to end.
+    pub async fn add(&mut self, level: u32, value: Value) -> Result<(), TaskError> {
+        if level < self.level {
+            let refused = failure::LEVELS_OUT_OF_ORDER.business();
+            return Err(refused.with("level", level).with("after", self.level));
+        }
+        let text = value.to_string();
+        if text.len() > MAX_ITEM_BYTES {
+            let refused = failure::ITEM_TOO_LARGE.business();
+            return Err(refused.with("bytes", text.len()).with("limit", MAX_ITEM_BYTES));
+        }
+        let full = self.bytes + text.len() > MAX_ITEM_BYTES || self.pending.len() >= MOST_IN_PIECE;
+        if !self.pending.is_empty() && (level != self.level || full) {
+            self.send(false).await?;
+        }
+        self.level = level;
+        self.began = true;
+        self.bytes += text.len();
+        self.pending.push(text);
+        Ok(())
+    }
+
+    /// Says that this was all of it, where there was any.
+    pub(crate) async fn finish(mut self) -> Result<(), TaskError> {
+        if self.began { self.send(true).await } else { Ok(()) }
+    }
+
+    async fn send(&mut self, last: bool) -> Result<(), TaskError> {
+        self.bytes = 0;
+        let piece = v1::NewData { level: self.level, items_json: std::mem::take(&mut self.pending), last };
+        tokio::select! {
+            () = self.outbox.new_data_when_room(piece) => Ok(()),
+            () = self.ctx.cancelled() => Err(TaskError::cancelled("while data was handed over")),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -97,6 +178,7 @@ pub struct ShardEnd {
     pub shard: u32,
     /// 301, 302, 303 ...
     pub code: u32,
+    /// What it returned, or what its last attempt failed with.
     pub result: Result<Value, TaskError>,
 }
 
@@ -109,6 +191,7 @@ impl ShardEnds {
         ShardEnds(arriving)
     }
 
+    /// `None` after the last; an error as with [`Items::next`].
     pub async fn next(&mut self) -> Option<Result<ShardEnd, TaskError>> {
         self.0.recv().await
     }

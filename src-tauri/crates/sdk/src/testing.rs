@@ -25,6 +25,7 @@ use crate::{
     CancelStage, TaskContext,
     context::{Attempt, Ending},
     outbox::Outbox,
+    sharding::NewData,
 };
 
 /// One attempt, with the test in the place of the node.
@@ -118,6 +119,22 @@ impl TestRun {
     /// Outcomes of items since the last call.
     pub fn items(&self) -> Vec<v1::ItemOutcome> {
         std::iter::from_fn(|| self.outbox.take_items()).flat_map(|items| items.outcomes).collect()
+    }
+
+    /// What `pre_process` is given to add to. Beyond 1 MiB it waits until [`TestRun::data`] is looked at.
+    pub fn new_data(&self) -> NewData {
+        NewData::new(self.context(), self.outbox.clone())
+    }
+
+    /// What was added to the new data and handed on so far, by level.
+    pub fn data(&self) -> Vec<(u32, Value)> {
+        let mut data = Vec::new();
+        while let Some(piece) = self.outbox.take_data() {
+            self.outbox.data_arrived(&piece);
+            let values = piece.items_json.iter().filter_map(|value| serde_json::from_str(value).ok());
+            data.extend(values.map(|value| (piece.level, value)));
+        }
+        data
     }
 
     /// The latest progress, if there is news.

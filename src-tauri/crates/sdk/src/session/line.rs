@@ -60,7 +60,7 @@ impl Session {
                 .config
                 .processors
                 .values()
-                .map(|hosted| hosted.info.registered(v1::ProcessorKind::Unicast, &[v1::Method::Process]))
+                .map(|hosted| hosted.info.registered(hosted.kind(), &hosted.methods()))
                 .collect(),
             labels: self.config.labels.clone(),
             capacity: Some(*self.capacity.borrow_and_update()),
@@ -104,8 +104,17 @@ impl Session {
         self.link = Link::Down { retry_at };
         self.outgoing = Outgoing::default();
         self.heartbeats_sent.clear();
-        for record in self.records.values() {
+        let mut incomplete = Vec::new();
+        for record in self.records.values_mut() {
             record.outbox.set_linked(false);
+            if record.feed.break_off() && record.is_queued() {
+                incomplete.push(record.key.clone());
+            }
+        }
+        // Not held any more when there is a stream again, they are free to go elsewhere.
+        for key in incomplete {
+            self.records.remove(&key);
+            self.queue.retain(|queued| *queued != key);
         }
     }
 

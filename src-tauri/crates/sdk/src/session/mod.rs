@@ -10,6 +10,7 @@
 //! decides only what is the executor's to decide: what has room, what may start
 //! (nothing without a lease), what was seen before, and when to let go.
 
+mod feed;
 mod leaving;
 mod line;
 mod orders;

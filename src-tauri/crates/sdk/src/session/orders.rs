@@ -6,6 +6,7 @@ use std::sync::Arc;
 use campanile_proto::v1::{self, report::What, to_executor};
 use tokio::time::Instant;
 
+use super::feed::{Feed, Piece, is_fed};
 use super::line::Link;
 use super::record::{Phase, Record};
 use super::{ASK_TO_TERMINATE, Happening, Key, Session, attempt_of, key_of};
@@ -51,8 +52,8 @@ impl Session {
             Message::Resume(_) => self.draining = false,
             Message::StillNeeded(question) => self.ask_still_needed(question),
             Message::Nodes(nodes) => self.nodes = nodes.nodes,
-            // For methods that no processor here has: a push of one is handed back.
-            Message::ShardData(_) | Message::ShardEnds(_) => {}
+            Message::ShardData(data) => self.fed(data.attempt.clone().as_ref(), Piece::Data(data)),
+            Message::ShardEnds(ends) => self.fed(ends.attempt.clone().as_ref(), Piece::Ends(ends)),
         }
     }
 
@@ -94,7 +95,7 @@ impl Session {
         let held = self.running + self.queue.len();
         let refusal = if self.draining || self.leaving.is_some() {
             Some(v1::HandBackReason::Draining)
-        } else if hosted.is_none() || push.method() != v1::Method::Process {
+        } else if hosted.is_none_or(|hosted| !hosted.methods().contains(&push.method())) {
             Some(v1::HandBackReason::UnknownProcessor)
         } else if held >= (capacity.running as usize).saturating_add(capacity.queued as usize) {
             Some(v1::HandBackReason::NoRoom)
@@ -116,6 +117,7 @@ impl Session {
                 // Fails only when the session is gone, and nobody is left to hear it.
                 let _ = happened.send(Happening::Pending(waking.clone(), urgency));
             })),
+            feed: Feed::new(is_fed(&push)),
             mask: Mask::default(),
             ending: Arc::new(Ending::new()),
             stop_without_lease: hosted.is_some_and(|hosted| hosted.info.stop_without_lease),
@@ -131,6 +133,13 @@ impl Session {
             self.queue.push_back(key.clone());
         }
         self.records.insert(key, record);
+    }
+
+    fn fed(&mut self, attempt: Option<&v1::AttemptRef>, piece: Piece) {
+        let Some(record) = key_of(attempt).and_then(|key| self.records.get_mut(&key)) else { return };
+        if record.is_running() || record.is_queued() {
+            record.feed.put(piece);
+        }
     }
 
     pub(super) fn withdraw(&mut self, key: &Key) {

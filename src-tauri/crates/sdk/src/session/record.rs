@@ -7,6 +7,7 @@ use std::time::Duration;
 use campanile_proto::v1::{self, report::What};
 use tokio::time::Instant;
 
+use super::feed::Feed;
 use super::{Key, attempt_of};
 use crate::{
     CancelStage,
@@ -61,6 +62,8 @@ pub(super) struct Record {
     pub(super) log_under_way: usize,
     pub(super) last_progress: Option<v1::Progress>,
     pub(super) outbox: Arc<Outbox>,
+    /// What follows its push.
+    pub(super) feed: Feed,
     /// What nothing that is reported may say.
     pub(super) mask: Mask,
     pub(super) ending: Arc<Ending>,
@@ -90,8 +93,10 @@ impl Record {
     }
 
     pub(super) fn acknowledge(&mut self, sequence: u64) {
-        if let Some(v1::Report { what: Some(What::LogLines(lines)), .. }) = self.unacknowledged.remove(&sequence) {
-            self.log_under_way -= weight(&lines);
+        match self.unacknowledged.remove(&sequence).and_then(|report| report.what) {
+            Some(What::LogLines(lines)) => self.log_under_way -= weight(&lines),
+            Some(What::NewData(piece)) => self.outbox.data_arrived(&piece),
+            _ => {}
         }
     }
 
@@ -105,6 +110,9 @@ impl Record {
         self.outbox.looked();
         while let Some(items) = self.outbox.take_items() {
             self.report(at_ms, What::Items(items), outgoing);
+        }
+        while let Some(piece) = self.outbox.take_data() {
+            self.report(at_ms, What::NewData(piece), outgoing);
         }
         while over || self.log_under_way < MAX_LOG_UNDER_WAY {
             let Some(lines) = self.outbox.take_lines(MAX_LOG_IN_REPORT) else { break };

@@ -12,10 +12,14 @@ use futures::FutureExt;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::feed::Arriving;
 use super::record::Phase;
 use super::{Happening, Key, Outcome, Session};
+use crate::executor::Work;
+use crate::outbox::{Outbox, cut};
 use crate::secrets::{self, Mask};
-use crate::{CancelStage, Question, TaskContext, TaskError, context::Attempt, failure, outbox::cut};
+use crate::sharding::NewData;
+use crate::{CancelStage, Question, TaskContext, TaskError, context::Attempt, failure};
 
 /// A failure's sentence is cut here.
 const MAX_FAILURE_BYTES: usize = 8 * 1024;
@@ -29,7 +33,10 @@ impl Session {
         }
         let most = self.capacity.borrow().running as usize;
         while self.running < most {
-            let Some(key) = self.queue.pop_front() else { return };
+            let may_start = |key: &Key| self.records.get(key).is_none_or(|record| record.feed.has_begun());
+            let Some(key) = self.queue.iter().position(may_start).and_then(|place| self.queue.remove(place)) else {
+                return;
+            };
             self.start(&key);
         }
     }
@@ -43,7 +50,8 @@ impl Session {
         record.report(at_ms, What::Started(v1::Started {}), &mut self.outgoing);
 
         let Some(hosted) = self.config.processors.get(&push.processor) else { return };
-        let processor = hosted.processor.clone();
+        let Some(work) = hosted.work(push.method()) else { return };
+        let arriving = record.feed.take();
         let parameters = if push.parameters_json.is_empty() {
             Ok(Value::Object(serde_json::Map::new()))
         } else {
@@ -67,6 +75,7 @@ impl Session {
         };
         record.outbox.mask(mask.clone());
         record.mask = mask;
+        let outbox = record.outbox.clone();
         let ctx = TaskContext::new(Attempt {
             context: push.context.clone().unwrap_or_default(),
             parameters,
@@ -82,7 +91,7 @@ impl Session {
         let key = key.clone();
         let happened = self.happened.clone();
         tokio::spawn(async move {
-            let outcome = see_through(processor, ctx).await;
+            let outcome = see_through(work, ctx, arriving, outbox).await;
             // Fails only when the session is gone, and nobody is left to report to.
             let _ = happened.send(Happening::Ended(key, outcome));
         });
@@ -101,7 +110,10 @@ impl Session {
             None if record.ending.stage() > CancelStage::None => TaskError::cancelled(message).into_outcome(),
             None => failure::CANCELLED_UNASKED.business().into_outcome(),
         };
+        let unasked = record.stopping.is_none() && record.ending.stage() == CancelStage::None;
         let outcome = match outcome {
+            // Whatever it made of what it had, it had not all of it.
+            _ if record.feed.is_broken() && unasked => failure::DATA_INCOMPLETE.transient().into_outcome(),
             Outcome::Dropped => cancelled("dropped at KILL"),
             Outcome::Returned(Err(error)) if error.is_cancelled() => cancelled(error.message()),
             Outcome::Returned(Err(error)) => error.into_outcome(),
@@ -118,7 +130,10 @@ impl Session {
             self.outgoing.say(answer_yes(question.question_id, "no such processor here"));
             return;
         };
-        let processor = hosted.processor.clone();
+        let Some(processor) = hosted.whole.clone() else {
+            self.outgoing.say(answer_yes(question.question_id, "it has no such method"));
+            return;
+        };
         let happened = self.happened.clone();
         tokio::spawn(async move {
             let context = question.context.unwrap_or_default();
@@ -148,10 +163,10 @@ impl Session {
 }
 
 /// Runs a processor to its end, whatever end that is, and clears up behind it.
-async fn see_through(processor: Arc<dyn crate::Processor>, ctx: TaskContext) -> Outcome {
+async fn see_through(work: Work, ctx: TaskContext, arriving: Option<Arriving>, outbox: Arc<Outbox>) -> Outcome {
     let behind = ctx.clone();
     let dropped = ctx.dropped();
-    let work = AssertUnwindSafe(async move { processor.process(ctx).await }).catch_unwind();
+    let work = AssertUnwindSafe(call(work, ctx, arriving, outbox)).catch_unwind();
     let outcome = tokio::select! {
         biased;
         returned = work => match returned {
@@ -172,6 +187,36 @@ async fn see_through(processor: Arc<dyn crate::Processor>, ctx: TaskContext) -> 
         behind.log(format!("the scratch folder could not be removed: {error}"));
     }
     outcome
+}
+
+/// The method that the push names.
+async fn call(
+    work: Work,
+    ctx: TaskContext,
+    arriving: Option<Arriving>,
+    outbox: Arc<Outbox>,
+) -> Result<Value, TaskError> {
+    let processor = match work {
+        Work::Whole(processor) => return processor.process(ctx).await,
+        Work::Shards(processor) => processor,
+    };
+    let arriving = arriving.ok_or_else(|| failure::DATA_INCOMPLETE.transient())?;
+    match ctx.method() {
+        v1::Method::PreProcess => {
+            let mut data = NewData::new(ctx.clone(), outbox);
+            processor.pre_process(ctx, arriving.into_items(), &mut data).await?;
+            data.finish().await.map(|()| Value::Null)
+        }
+        v1::Method::Notify => {
+            let progress = ctx.notice();
+            processor.notify(ctx, progress).await.map(|()| Value::Null)
+        }
+        v1::Method::PostProcess => processor.post_process(ctx, arriving.into_shard_ends()).await,
+        v1::Method::ShardingProcess | v1::Method::Process | v1::Method::Unspecified => {
+            let shard = ctx.own_shard();
+            processor.sharding_process(ctx, shard, arriving.into_items()).await
+        }
+    }
 }
 
 fn succeeded(result: &Value) -> v1::finished::Outcome {
