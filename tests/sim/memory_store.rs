@@ -7,6 +7,8 @@
 //! It also remembers what no database would: every write with the term it showed and the term that
 //! was then in force, for the check that no overtaken leader has written.
 
+mod shards;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -27,11 +29,12 @@ use campanile_model::{AlarmId, InstanceId, JobId, Lane, QuestionId, RequestId, T
 use campanile_store::{
     AlarmStore, Assignment, Bound, CarriedOut, Cause, Change, Claimed, ExecutorStore, HistoryEntry, IncidentMark,
     InstanceStore, JobStore, LaneDepth, Launch, Launched, Lead, LeaseRow, LeaseStore, LedgerExtract, MadeInstance,
-    OMISSIONS_OUTLIVE, Purge, Purged, RequestStore, Result, Room, Scope, SettingStore, Settlement, StoreError, Taken,
-    TaskStore, Unplanned, UnplannedStore, UpkeepStore, Wanted, scopes_of,
+    OMISSIONS_OUTLIVE, Purge, Purged, RequestStore, Result, Room, Scope, SettingStore, Settlement, ShardStore,
+    ShardWrite, StoreError, Taken, TaskStore, Unplanned, UnplannedStore, UpkeepStore, Wanted, scopes_of,
 };
 use serde_json::Value;
 
+pub use self::shards::Sharded;
 use crate::faults::{Faults, NoFaults, Op};
 
 /// One connection to the store. Connections share what is stored; each has faults of its own.
@@ -126,6 +129,7 @@ pub struct Stored {
     pub overfull: Vec<String>,
     /// How often a limit was just reached, by its kind.
     pub full: BTreeMap<&'static str, u64>,
+    pub sharded: BTreeMap<InstanceId, Sharded>,
     /// By group and name.
     pub executors: BTreeMap<(String, String), (ExecutorEntry, Option<Drain>)>,
     last_order: u64,
@@ -201,8 +205,9 @@ impl Stored {
         self.jobs.values().filter(|row| !row.removed).map(|row| &row.job)
     }
 
+    /// A run that is cut into shards has begun before it has tasks.
     fn has_tasks(&self, instance: InstanceId) -> bool {
-        self.tasks_of.get(&instance).is_some_and(|tasks| !tasks.is_empty())
+        self.sharded.contains_key(&instance) || self.tasks_of.get(&instance).is_some_and(|tasks| !tasks.is_empty())
     }
 
     pub fn instances_in_order(&self) -> Vec<&Instance> {
@@ -430,6 +435,9 @@ impl Stored {
         if let Some(change) = step.instance() {
             self.move_instance(change);
         }
+        if let Some(sharded) = self.sharded.get_mut(&task.instance) {
+            sharded.take(step);
+        }
         Taken::Done
     }
 
@@ -631,6 +639,7 @@ impl Stored {
                 self.settings.insert(key.clone(), value.clone());
                 true
             }
+            Change::Conduct(write) => self.conduct(write) == Taken::Done,
             Change::DrainExecutor { group, name, drain } => {
                 match self.executors.get_mut(&(group.clone(), name.clone())) {
                     Some((_, drained)) => {
@@ -646,6 +655,7 @@ impl Stored {
 
     fn remove_instance(&mut self, id: InstanceId, purged: &mut Purged) {
         let Some(gone) = self.instances.remove(&id) else { return };
+        self.sharded.remove(&id);
         for task in self.tasks_of.remove(&id).unwrap_or_default() {
             self.tasks.remove(&task);
             self.history.remove(&task);

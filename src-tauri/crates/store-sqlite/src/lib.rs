@@ -19,6 +19,7 @@ mod plans;
 mod requests;
 mod rows;
 mod settings;
+mod shards;
 mod tasks;
 mod unplanned;
 mod upkeep;

@@ -363,6 +363,7 @@ pub(crate) fn task(row: &SqliteRow) -> Result<Task> {
     task.stop = row.maybe_json("stop")?;
     task.failure = row.maybe_json("failure")?;
     task.result = row.maybe_text("result")?;
+    task.part = row.maybe_json("part")?;
     Ok(task.stored(&StoredTask {
         state: row.task_state("state")?,
         attempt: row.small("attempt")?,
@@ -417,6 +418,7 @@ pub(crate) fn task_values(seq: i64, task: &Task, fence: u64) -> Result<Value> {
         task.need().key(),
         task.needs.tenant,
         task.expires_at,
+        maybe_written(task.part.as_ref())?,
     ]))
 }
 

@@ -15,17 +15,18 @@ use crate::SqliteStore;
 use crate::connection::{Line, Write, sql};
 use crate::instances::Only;
 use crate::rows::{self, Columns, Id, batch, hexes, limit};
+use crate::shards::Brought;
 
 pub(crate) const MAKE: &str = "INSERT INTO tasks (
         instance_seq, id, instance, job, version, grp, processor, limits, state, attempt, fence, lane, due_at, ready_at,
         pushed_at, started_at, finished_at, deadline_at, executor_group, executor_name, executor_boot, sequence,
         retries_used, lost_unstarted, stop, failure, result, lane_since, promote_at, promotions, handed_back, need, tenant,
-        expires_at)
+        expires_at, part)
     SELECT value ->> 0, unhex(value ->> 1), unhex(value ->> 2), unhex(value ->> 3), value ->> 4, value ->> 5,
         value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13,
         value ->> 14, value ->> 15, value ->> 16, value ->> 17, value ->> 18, value ->> 19, value ->> 20,
         value ->> 21, value ->> 22, value ->> 23, value ->> 24, value ->> 25, value ->> 26, value ->> 27, value ->> 28,
-        value ->> 29, value ->> 30, value ->> 31, value ->> 32, value ->> 33
+        value ->> 29, value ->> 30, value ->> 31, value ->> 32, value ->> 33, value ->> 34
     FROM jsonb_each(?)";
 
 const MOVE_ON: &str = "UPDATE tasks SET
@@ -35,7 +36,7 @@ const MOVE_ON: &str = "UPDATE tasks SET
         executor_group = u.v ->> 18, executor_name = u.v ->> 19, executor_boot = u.v ->> 20, sequence = u.v ->> 21,
         retries_used = u.v ->> 22, lost_unstarted = u.v ->> 23, stop = u.v ->> 24, failure = u.v ->> 25,
         result = u.v ->> 26, lane_since = u.v ->> 27, promote_at = u.v ->> 28, promotions = u.v ->> 29,
-        handed_back = u.v ->> 30, need = u.v ->> 31
+        handed_back = u.v ->> 30, need = u.v ->> 31, part = u.v ->> 34
     FROM (SELECT value AS v FROM jsonb_each(?)) AS u
     WHERE tasks.seq = u.v ->> 0";
 
@@ -321,6 +322,7 @@ impl TaskStore for SqliteStore {
 /// A task's row as far as a step has to know it.
 struct Seen {
     seq: i64,
+    instance: i64,
     fence: i64,
     executor: Option<String>,
 }
@@ -396,7 +398,7 @@ impl Write {
     ) -> Result<Vec<Claimed>> {
         let found = self
             .rows(
-                sql("SELECT seq, id, fence, executor_name FROM tasks
+                sql("SELECT seq, instance_seq, id, fence, executor_name FROM tasks
                      WHERE id IN (SELECT unhex(value) FROM json_each(?))")
                 .bind(hexes(steps.iter().map(|step| step.task().id))),
             )
@@ -404,8 +406,12 @@ impl Write {
         let mut rows_seen = HashMap::with_capacity(found.len());
         for row in &found {
             let id: TaskId = row.id("id")?;
-            let seen =
-                Seen { seq: row.int("seq")?, fence: row.int("fence")?, executor: row.maybe_text("executor_name")? };
+            let seen = Seen {
+                seq: row.int("seq")?,
+                instance: row.int("instance_seq")?,
+                fence: row.int("fence")?,
+                executor: row.maybe_text("executor_name")?,
+            };
             rows_seen.insert(id, seen);
         }
 
@@ -414,6 +420,7 @@ impl Write {
         let mut history = Vec::new();
         let mut incidents = Vec::new();
         let mut instances = Vec::new();
+        let mut shards = Brought::default();
         for step in steps {
             let task = step.task();
             let seen = rows_seen.get_mut(&task.id).filter(|seen| seen.fence == rows::number(step.seen()));
@@ -444,6 +451,7 @@ impl Write {
             }
             incidents.extend(step.incidents());
             instances.extend(step.instance());
+            shards.add(seen.instance, step)?;
             seen.fence = rows::number(step.next_fence());
             seen.executor = now;
             latest.insert(seen.seq, *step);
@@ -468,6 +476,7 @@ impl Write {
         }
         self.put_incidents(incidents.into_iter()).await?;
         self.move_instances(&instances, Only::Any).await?;
+        self.put_brought(shards).await?;
         Ok(taken)
     }
 

@@ -21,6 +21,7 @@ mod ledger;
 mod moving;
 mod requests;
 mod settings;
+mod shards;
 mod tasks;
 mod unplanned;
 mod upkeep;
@@ -36,6 +37,7 @@ pub use ledger::{Entries, Ledger};
 pub use moving::{Moved, Moving, follow};
 pub use requests::{CarriedOut, Change, RequestStore};
 pub use settings::SettingStore;
+pub use shards::{ShardStore, ShardWrite};
 pub use tasks::{Bound, Claimed, LaneDepth, Room, Scope, Taken, TaskStore, Wanted, WantedNeed, scopes_of};
 pub use unplanned::{Cause, Unplanned, UnplannedStore};
 pub use upkeep::{OMISSIONS_OUTLIVE, Purge, Purged, UpkeepStore};
@@ -47,6 +49,7 @@ pub trait Store:
     + InstanceStore
     + UnplannedStore
     + TaskStore
+    + ShardStore
     + ExecutorStore
     + AlarmStore
     + RequestStore
@@ -63,6 +66,7 @@ impl<S> Store for S where
         + InstanceStore
         + UnplannedStore
         + TaskStore
+        + ShardStore
         + ExecutorStore
         + AlarmStore
         + RequestStore

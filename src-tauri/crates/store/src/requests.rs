@@ -12,7 +12,7 @@ use campanile_model::task::Step;
 use campanile_model::{JobId, QuestionId, RequestId};
 use serde_json::Value;
 
-use crate::{Lead, Result, Taken};
+use crate::{Lead, Result, ShardWrite, Taken};
 
 /// One thing that carrying out a request writes.
 #[derive(Clone, Debug)]
@@ -56,6 +56,8 @@ pub enum Change {
         key: String,
         value: Value,
     },
+    /// A run that is cut into shards. Lost as in [`ShardStore::conduct`](crate::ShardStore::conduct).
+    Conduct(Box<ShardWrite>),
     /// What keeps an executor from taking anything new, or nothing any more. Lost where no such executor is known.
     DrainExecutor {
         group: String,

@@ -21,6 +21,7 @@ pub mod lanes;
 pub mod launch;
 pub mod leases;
 pub mod requests;
+pub mod shards;
 pub mod tasks;
 pub mod unplanned;
 pub mod upkeep;
@@ -123,6 +124,18 @@ macro_rules! conformance {
             alarms::an_alarm_reads_back_as_it_was_written,
             alarms::the_newest_of_a_rule_and_subject_is_the_latest,
             alarms::resolved_alarms_are_not_open,
+
+            shards::a_run_begins_once_and_reads_back_as_it_was_written,
+            shards::an_instance_that_has_ended_or_has_tasks_does_not_begin,
+            shards::an_instance_that_has_ended_gets_no_further_tasks,
+            shards::of_two_that_saw_the_same_run_one_writes,
+            shards::runs_that_are_over_are_not_found_and_the_others_oldest_first,
+            shards::data_comes_in_order_and_drafts_stay_apart,
+            shards::dealing_moves_items_from_the_data_into_shards_in_one_write,
+            shards::tasks_are_added_and_come_in_the_order_they_were_made,
+            shards::outcomes_are_written_with_the_step_that_brings_them_or_not_at_all,
+            shards::a_part_and_what_it_gives_are_written_with_its_step,
+            shards::shards_go_with_their_instance,
 
             executors::an_executor_reads_back_as_it_was_last_seen,
             executors::what_drains_an_executor_outlives_its_lives,
