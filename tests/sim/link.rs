@@ -259,6 +259,11 @@ impl Link for NodeLink {
         true
     }
 
+    /// What is under way here takes no room.
+    fn has_room(&self, _session: SessionId) -> bool {
+        true
+    }
+
     fn close(&self, session: SessionId) {
         let now = self.network.hands.now();
         let mut wiring = self.network.wiring();
@@ -342,6 +347,12 @@ impl Wire {
 fn brief_order(what: &ToExecutor) -> String {
     match what {
         ToExecutor::Push(push) => format!("push {} of {}", brief_attempt(push.attempt), push.job),
+        ToExecutor::ShardData { attempt, items, last, .. } => {
+            format!("{} items for {}, last {last}", items.len(), brief_attempt(*attempt))
+        }
+        ToExecutor::ShardEnds { attempt, ends, last } => {
+            format!("{} ends for {}, last {last}", ends.len(), brief_attempt(*attempt))
+        }
         ToExecutor::Stop { attempt, stage } => format!("stop {} {stage:?}", brief_attempt(*attempt)),
         ToExecutor::Seen { attempt, sequence } => format!("seen {} #{sequence}", brief_attempt(*attempt)),
         ToExecutor::Withdraw(attempt) => format!("withdraw {}", brief_attempt(*attempt)),

@@ -117,6 +117,10 @@ impl Link for Ear {
         told
     }
 
+    fn has_room(&self, session: SessionId) -> bool {
+        self.board.has_room(session)
+    }
+
     fn close(&self, session: SessionId) {
         self.board.close(session);
         self.pulse.beat();

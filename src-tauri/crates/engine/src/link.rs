@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use campanile_model::instance::Origin;
-use campanile_model::task::{ExecutorRef, StopStage};
+use campanile_model::sharding::Tally;
+use campanile_model::task::{ExecutorRef, StopStage, TaskState};
 use campanile_model::{Failure, Fault, TaskId, Timestamp, Words};
 use serde_json::Value;
 
@@ -33,6 +34,19 @@ pub struct ProcessorOffer {
     pub stops_without_lease: bool,
     /// It may be asked whether a run is still worth doing.
     pub answers_still_needed: bool,
+    /// What it can be called for.
+    pub methods: Vec<Method>,
+}
+
+/// What a processor is called for: all of a run, or a part of one that is cut into shards.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Method {
+    #[default]
+    Process,
+    PreProcess,
+    ShardingProcess,
+    Notify,
+    PostProcess,
 }
 
 /// Readings of the machine that an executor runs on; a missing one is unknown, not zero.
@@ -179,6 +193,37 @@ pub struct Push {
     pub secrets: Vec<SealedSecret>,
     /// What the runs before this one gave, for `after` jobs.
     pub upstream: Vec<Upstream>,
+    pub method: Method,
+    /// For all methods but `Process`.
+    pub shard: Option<Shard>,
+    /// For `Notify`.
+    pub notice: Option<Tally>,
+    /// [`ToExecutor::ShardData`] or [`ToExecutor::ShardEnds`] of this attempt come after it.
+    pub more_follows: bool,
+}
+
+/// Which piece of a sharded run an attempt has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shard {
+    pub level: u32,
+    pub level_count: u32,
+    /// None for the methods that run once.
+    pub index: Option<u32>,
+    pub count: u32,
+    pub round: u32,
+    /// So many items come.
+    pub items: u64,
+}
+
+/// How a shard ended, for whoever looks at all of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShardEnd {
+    pub level: u32,
+    pub shard: u32,
+    pub state: TaskState,
+    /// JSON
+    pub result: Option<String>,
+    pub failure: Option<Failure>,
 }
 
 /// A secret that only the executor it was sealed for can open.
@@ -235,6 +280,20 @@ pub enum ToExecutor {
         number: u64,
     },
     Push(Box<Push>),
+    /// Items of a shard with their places in the level, or of the whole data level by level; in order.
+    ShardData {
+        attempt: AttemptRef,
+        level: u32,
+        /// JSON
+        items: Vec<(u64, String)>,
+        last: bool,
+    },
+    /// How shards ended, by level and then by shard.
+    ShardEnds {
+        attempt: AttemptRef,
+        ends: Vec<ShardEnd>,
+        last: bool,
+    },
     /// Give it back if it has not begun.
     Withdraw(AttemptRef),
     Stop {
@@ -269,6 +328,10 @@ pub trait Link: Send + Sync {
 
     /// False: the session has ended, and nothing was told.
     fn tell(&self, session: SessionId, what: ToExecutor) -> bool;
+
+    /// Whether whoever tells much should go on: false while a good deal waits for the executor to take it. True of a
+    /// session that has ended.
+    fn has_room(&self, session: SessionId) -> bool;
 
     /// Ends the session.
     fn close(&self, session: SessionId);

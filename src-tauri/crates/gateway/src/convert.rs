@@ -1,8 +1,8 @@
 //! From the protocol's messages to the engine's words, and back.
 
 use campanile_engine::link::{
-    AttemptRef, FromExecutor, ItemOutcome, Machine, NodeAddress, ProcessorOffer, Push, Question, Registration, Report,
-    Said, ToExecutor, Upstream,
+    AttemptRef, FromExecutor, ItemOutcome, Machine, Method, NodeAddress, ProcessorOffer, Push, Question, Registration,
+    Report, Said, ShardEnd, ToExecutor, Upstream,
 };
 use campanile_engine::logs::{LogLine, LogStream};
 use campanile_engine::roster::EXECUTOR_LEASE;
@@ -108,6 +108,11 @@ fn offer(processor: v1::Processor) -> Result<ProcessorOffer, Fault> {
         text => serde_json::from_str(text)
             .map_err(|error| malformed(format!("the schema of processor {}: {error}", processor.name)))?,
     };
+    let is_plain = processor.kind() == v1::ProcessorKind::Unicast && processor.methods.is_empty();
+    let mut methods: Vec<Method> = processor.methods.iter().copied().filter_map(method_of).collect();
+    if is_plain {
+        methods.push(Method::Process);
+    }
     let or = |text: String, other: &str| if text.is_empty() { other.to_owned() } else { text };
     let title_en = or(processor.title_en, &processor.name);
     let title_zh = or(processor.title_zh, &title_en);
@@ -119,6 +124,7 @@ fn offer(processor: v1::Processor) -> Result<ProcessorOffer, Fault> {
         schema,
         stops_without_lease: processor.stop_without_lease,
         answers_still_needed: processor.answers_still_needed,
+        methods,
     })
 }
 
@@ -260,6 +266,17 @@ pub fn to_executor(what: ToExecutor, nodes: &[NodeAddress]) -> v1::ToExecutor {
             Message::HeartbeatAck(v1::HeartbeatAck { number, lease_ms: lease_ms() })
         }
         ToExecutor::Push(push) => Message::Push(self::push(*push)),
+        ToExecutor::ShardData { attempt, level, items, last } => Message::ShardData(v1::ShardData {
+            attempt: Some(ours(attempt)),
+            level,
+            items: items.into_iter().map(|(index, value_json)| v1::DataItem { index, value_json }).collect(),
+            last,
+        }),
+        ToExecutor::ShardEnds { attempt, ends, last } => Message::ShardEnds(v1::ShardEnds {
+            attempt: Some(ours(attempt)),
+            ends: ends.into_iter().map(shard_end).collect(),
+            last,
+        }),
         ToExecutor::Withdraw(attempt) => Message::Withdraw(v1::Withdraw { attempt: Some(ours(attempt)) }),
         ToExecutor::Stop { attempt, stage } => {
             let ask = match stage {
@@ -334,7 +351,7 @@ fn push(push: Push) -> v1::Push {
         attempt: Some(ours(push.attempt)),
         idempotency_key: push.idempotency_key,
         processor: push.processor,
-        method: v1::Method::Process.into(),
+        method: method(push.method).into(),
         parameters_json: push.parameters,
         context: Some(v1::Context {
             job: push.job,
@@ -354,10 +371,61 @@ fn push(push: Push) -> v1::Push {
             .into_iter()
             .map(|secret| v1::SealedSecret { name: secret.name, ciphertext: secret.ciphertext })
             .collect(),
-        shard: None,
-        notice: None,
-        more_follows: false,
+        shard: push.shard.map(|shard| v1::Shard {
+            level: shard.level,
+            level_count: shard.level_count,
+            index: shard.index,
+            count: shard.count,
+            round: shard.round,
+            item_count: shard.items,
+        }),
+        notice: push.notice.map(|tally| v1::Notice {
+            items_done: tally.done,
+            items_total: tally.total,
+            percent: tally.percent(),
+        }),
+        more_follows: push.more_follows,
     }
+}
+
+fn method(method: Method) -> v1::Method {
+    match method {
+        Method::Process => v1::Method::Process,
+        Method::PreProcess => v1::Method::PreProcess,
+        Method::ShardingProcess => v1::Method::ShardingProcess,
+        Method::Notify => v1::Method::Notify,
+        Method::PostProcess => v1::Method::PostProcess,
+    }
+}
+
+/// One that this node does not know is passed over.
+fn method_of(method: i32) -> Option<Method> {
+    match v1::Method::try_from(method).ok()? {
+        v1::Method::Process => Some(Method::Process),
+        v1::Method::PreProcess => Some(Method::PreProcess),
+        v1::Method::ShardingProcess => Some(Method::ShardingProcess),
+        v1::Method::Notify => Some(Method::Notify),
+        v1::Method::PostProcess => Some(Method::PostProcess),
+        v1::Method::Unspecified => None,
+    }
+}
+
+fn shard_end(end: ShardEnd) -> v1::ShardEnd {
+    let error = end.failure.map(|failure| {
+        let class = match failure.class {
+            FailureClass::Transient => v1::FailureClass::Transient,
+            FailureClass::Business => v1::FailureClass::Business,
+            FailureClass::System => v1::FailureClass::System,
+        };
+        v1::Failure {
+            class: class.into(),
+            code: failure.code,
+            message_en: failure.message.en,
+            message_zh: failure.message.zh,
+        }
+    });
+    let code = u32::from(end.state.code());
+    v1::ShardEnd { level: end.level, shard: end.shard, code, result_json: end.result, error }
 }
 
 fn upstream(upstream: Upstream) -> v1::Upstream {

@@ -38,6 +38,9 @@ pub enum Admission {
 /// What may wait for one executor to take it, in bytes.
 const MOST_WAITING: usize = 64 * 1024 * 1024;
 
+/// From here on whoever has much to say to it holds back, in bytes.
+const MUCH_WAITING: usize = 4 * 1024 * 1024;
+
 struct Session {
     to_executor: mpsc::Sender<v1::ToExecutor>,
     /// Counted where the stream crosses a network.
@@ -54,6 +57,10 @@ impl Backlog {
     /// How much waited before.
     pub fn told(&self, message: &v1::ToExecutor) -> usize {
         self.0.fetch_add(message.encoded_len(), Ordering::Relaxed)
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
     }
 
     pub fn taken(&self, message: &v1::ToExecutor) {
@@ -226,6 +233,14 @@ impl Link for Switchboard {
             self.close(session);
         }
         told
+    }
+
+    fn has_room(&self, session: SessionId) -> bool {
+        match self.sessions().get(&session) {
+            Some(Session { waiting: Some(waiting), .. }) => waiting.bytes() < MUCH_WAITING,
+            Some(Session { to_executor, .. }) => to_executor.capacity() * 2 > to_executor.max_capacity(),
+            None => true,
+        }
     }
 
     fn close(&self, session: SessionId) {

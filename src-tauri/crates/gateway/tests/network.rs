@@ -7,9 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use campanile_engine::link::{FromExecutor, Heard, Link as _, SessionId, ToExecutor};
+use campanile_engine::link::{
+    AttemptRef, FromExecutor, Heard, Link as _, Method, Push, SessionId, Shard, ShardEnd, ToExecutor,
+};
 use campanile_gateway::{Caller, Door, Listener, Switchboard};
-use campanile_model::{Code, Fault};
+use campanile_model::instance::Origin;
+use campanile_model::sharding::Tally;
+use campanile_model::task::TaskState;
+use campanile_model::{Code, Failure, FailureClass, Fault, TaskId, Timestamp, Words};
 use campanile_proto::v1::{self, executor_link_client::ExecutorLinkClient, from_executor, to_executor};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -279,6 +284,82 @@ async fn an_executor_that_does_not_read_loses_its_session_and_no_other() {
     assert!(node.board.tell(other_session, ToExecutor::HeartbeatSeen { number: 3 }));
     assert!(matches!(other.hears().await, Some(to_executor::Message::HeartbeatAck(_))));
     drop(deaf);
+}
+
+#[tokio::test]
+async fn a_shard_goes_over_with_its_items_and_the_ends_of_others() {
+    let node = Node::listens().await;
+    let peer = Peer::comes(node.address).await;
+    let processor = v1::Processor { name: "add".into(), methods: vec![3, 5, 99], ..v1::Processor::default() };
+    peer.says(v1::Register { processors: vec![processor], ..register("one") }).await;
+    let Heard { session, said: FromExecutor::Register(who) } = node.hears().await else { panic!("it registers") };
+    assert_eq!(who.processors[0].methods, [Method::ShardingProcess, Method::PostProcess]);
+    let mut peer = peer;
+
+    let attempt = AttemptRef { task: TaskId::new(1, [1; 10]), attempt: 2 };
+    let about = Some(v1::AttemptRef::new(attempt.task.to_string(), 2));
+    let shard = Shard { level: 1, level_count: 2, index: Some(3), count: 4, round: 1, items: 5 };
+    let push = Push {
+        attempt,
+        idempotency_key: "key".into(),
+        processor: "add".into(),
+        parameters: "{}".into(),
+        job: "import".into(),
+        instance: "i".into(),
+        planned: Timestamp::EPOCH,
+        due: Timestamp::EPOCH,
+        version: 1,
+        origin: Origin::Manual,
+        tenant: None,
+        deadline: None,
+        kill_on_overrun: false,
+        sequence_after: 0,
+        secrets: Vec::new(),
+        upstream: Vec::new(),
+        method: Method::ShardingProcess,
+        shard: Some(shard),
+        notice: Some(Tally { done: 1, total: 4 }),
+        more_follows: true,
+    };
+    assert!(node.board.tell(session, ToExecutor::Push(Box::new(push))));
+    let items = vec![(3, "{}".to_owned()), (7, "null".to_owned())];
+    assert!(node.board.tell(session, ToExecutor::ShardData { attempt, level: 1, items, last: true }));
+    let failure = Failure { class: FailureClass::Business, code: "bad".into(), message: Words::new("no", "不行") };
+    let ends = vec![ShardEnd { level: 0, shard: 6, state: TaskState::Failed, result: None, failure: Some(failure) }];
+    assert!(node.board.tell(session, ToExecutor::ShardEnds { attempt, ends, last: false }));
+
+    let Some(to_executor::Message::Push(push)) = peer.hears().await else { panic!("a push") };
+    assert_eq!((push.method(), push.more_follows), (v1::Method::ShardingProcess, true));
+    let shard = v1::Shard { level: 1, level_count: 2, index: Some(3), count: 4, round: 1, item_count: 5 };
+    assert_eq!(push.shard, Some(shard));
+    assert_eq!(push.notice, Some(v1::Notice { items_done: 1, items_total: 4, percent: 25.0 }));
+    let Some(to_executor::Message::ShardData(data)) = peer.hears().await else { panic!("items") };
+    assert_eq!((data.attempt, data.level, data.last), (about.clone(), 1, true));
+    let items: Vec<(u64, &str)> = data.items.iter().map(|item| (item.index, item.value_json.as_str())).collect();
+    assert_eq!(items, [(3, "{}"), (7, "null")]);
+    let Some(to_executor::Message::ShardEnds(ends)) = peer.hears().await else { panic!("ends") };
+    let end = &ends.ends[0];
+    assert_eq!((ends.attempt, ends.last, end.level, end.shard, end.code), (about, false, 0, 6, 302));
+    let error = end.error.as_ref().unwrap();
+    assert_eq!((error.class(), error.message_zh.as_str()), (v1::FailureClass::Business, "不行"));
+}
+
+/// Long before an executor that takes nothing loses its session, whoever has much to tell it knows.
+#[tokio::test]
+async fn whoever_tells_much_is_held_back_until_it_is_taken() {
+    let node = Node::listens().await;
+    let (mut slow, session) = node.admits("slow").await;
+    let reason = "x".repeat(64 * 1024);
+    let mut told = 0;
+    while node.board.has_room(session) {
+        assert!(node.board.tell(session, ToExecutor::Drain { reason: reason.clone() }));
+        told += 1;
+        assert!(told < 1000, "it is never held back");
+    }
+    for _ in 0..told {
+        assert!(matches!(slow.hears().await, Some(to_executor::Message::Drain(_))));
+    }
+    assert!(node.board.has_room(session));
 }
 
 #[tokio::test]
