@@ -1,8 +1,8 @@
 //! Stories: what must be true for someone, told on a whole node.
 //!
 //! Most are told in a [`campanile_tests::World`], whose time they move. Those of `bad_input`, `chaos`, `crontab`,
-//! `executors`, `folder`, `kill`, `sdks` and `team` are told with real processes, on real time, because what they are
-//! about is the process itself.
+//! `executors`, `folder`, `kill`, `sdks`, `shards` and `team` are told with real processes, on real time, because what
+//! they are about is the process itself.
 
 mod alarms;
 mod bad_input;
@@ -22,6 +22,7 @@ mod retention;
 mod sdks;
 #[path = "../../src-tauri/crates/store-mysql/tests/servers/mod.rs"]
 mod servers;
+mod shards;
 mod stopping;
 mod tasks;
 mod team;

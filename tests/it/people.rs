@@ -168,7 +168,7 @@ async fn what_is_asked_wrongly_is_refused_by_its_code_and_changes_nothing() {
             (cron("0 25 * * *", "UTC"), Code::ScheduleInvalid),
             (cron("0 0 * * *", "Asia/Shangai"), Code::UnknownZone),
             (save(json!({"schedule": {"kind": "once", "at": 0}})), Code::ScheduleNeverFires),
-            (save(json!({"mode": "sharding"})), Code::NotYet),
+            (save(json!({"mode": "sharding", "parameters": {"data": [1]}})), Code::JobInvalid),
             (save(json!({"priority": "retry"})), Code::JobInvalid),
             (Ask::SaveJobs { jobs: vec![good, bad] }, Code::JobInvalid),
             (Ask::PauseJobs { jobs: vec![nobody] }, Code::JobNotFound),

@@ -19,6 +19,7 @@ use crate::executor::{Deed, Entry};
 use crate::link::brief_attempt;
 use crate::memory_store::Stored;
 use crate::planned::planned;
+use crate::sharded;
 use crate::unplanned;
 use crate::world::{TEAM, almanac};
 
@@ -37,6 +38,8 @@ pub enum Promise {
     Lease,
     /// More went at once than a limit allows.
     Bounds,
+    /// An item was lost, counted twice or given out again; or progress went back.
+    Items,
     /// Something does not end.
     NothingStuck,
     /// The world is busy for ever at one instant.
@@ -63,6 +66,7 @@ pub fn always(stored: &Stored, diary: &[Entry]) -> Vec<Violation> {
     leases(stored, &mut found);
     found.extend(stored.overfull.iter().map(|what| broken(Promise::Bounds, what.as_str())));
     unplanned::check(stored, &mut found);
+    sharded::check(stored, diary, &mut found);
     found
 }
 
@@ -72,6 +76,7 @@ pub fn at_rest(stored: &Stored, diary: &[Entry]) -> Vec<Violation> {
     found.extend(unfinished(stored).into_iter().map(|what| broken(Promise::NothingStuck, what)));
     found.extend(unplanned::undecided(stored).into_iter().map(|what| broken(Promise::NothingStuck, what)));
     agreement(stored, diary, &mut found);
+    sharded::ended(stored, diary, &mut found);
     found
 }
 
@@ -544,7 +549,10 @@ pub fn unfinished(stored: &Stored) -> Vec<String> {
         let tasks: Vec<_> = tasks.map(|task| &task.row).collect();
         let states: Vec<TaskState> = tasks.iter().map(|task| task.state()).collect();
         let least = stored.versions.get(&(instance.job, instance.version)).and_then(|version| version.spec.min_success);
+        let is_sharded = stored.sharded.contains_key(&instance.id);
         let ends = |states: &[TaskState]| match tasks.iter().any(|task| task.limits.of_several) {
+            // How such a run ends is looked at by itself.
+            _ if is_sharded => true,
             true => settled(states, least) == instance.state,
             false => ends_as(instance.state, states),
         };

@@ -10,7 +10,9 @@ use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use campanile_engine::link::{AttemptRef, FromExecutor, ProcessorOffer, Push, Registration, Report, Said, ToExecutor};
+use campanile_engine::link::{
+    AttemptRef, FromExecutor, ItemOutcome, Method, ProcessorOffer, Push, Registration, Report, Said, ToExecutor,
+};
 use campanile_model::task::{ExecutorRef, StopStage};
 use campanile_model::{Failure, FailureClass, Words};
 use futures::future::{Either, select};
@@ -67,6 +69,12 @@ pub enum Deed {
     Ended(Said),
     /// Its end is committed, the node says.
     EndAcknowledged(Said),
+    /// A shard began with these items of its level.
+    GotItems(Vec<u64>),
+    /// What it said of these items is committed, the node says.
+    ItemsAcknowledged(Vec<u64>),
+    /// `post_process` was shown how these ended: level, shard, code.
+    SawEnds(Vec<(u32, u32, u16)>),
 }
 
 #[derive(Clone, Debug)]
@@ -154,6 +162,13 @@ struct Held {
     accepted: u64,
     unacknowledged: BTreeMap<u64, Report>,
     stage: Option<StopStage>,
+    method: Method,
+    /// Everything that follows the push is here.
+    whole: bool,
+    items: Vec<u64>,
+    ends: Vec<(u32, u32, u16)>,
+    /// Of its items so many are still to be told of; none: it is judged as a whole.
+    untold: Option<usize>,
     /// When it gives in to the stage that it heeds, or to its own wish to stop.
     gives_in_at: Option<i64>,
 }
@@ -283,6 +298,7 @@ impl Life {
             schema: serde_json::Value::Null,
             stops_without_lease: false,
             answers_still_needed: true,
+            methods: methods_of(name).to_vec(),
         };
         wire.say(FromExecutor::Register(Registration {
             executor: self.me.clone(),
@@ -305,6 +321,12 @@ impl Life {
     }
 
     fn lose_line(&mut self) {
+        // What did not come whole does not come any more.
+        let cut: Vec<AttemptRef> = self.queue.iter().copied().filter(|queued| !self.held[queued].whole).collect();
+        for attempt in cut {
+            self.held.remove(&attempt);
+            self.queue.retain(|queued| *queued != attempt);
+        }
         let wait = self.luck.between(50, 500);
         self.line = Line::Down { retry_at: self.executor.hands.now() + wait };
         self.heartbeats_sent.clear();
@@ -349,6 +371,18 @@ impl Life {
             }
             // It knows its network.
             ToExecutor::Nodes(_) => {}
+            ToExecutor::ShardData { attempt, items, last, .. } => {
+                if let Some(held) = self.held.get_mut(&attempt).filter(|held| !held.whole) {
+                    held.items.extend(items.into_iter().map(|(index, _)| index));
+                    held.whole = last;
+                }
+            }
+            ToExecutor::ShardEnds { attempt, ends, last } => {
+                if let Some(held) = self.held.get_mut(&attempt).filter(|held| !held.whole) {
+                    held.ends.extend(ends.into_iter().map(|end| (end.level, end.shard, end.state.code())));
+                    held.whole = last;
+                }
+            }
         }
     }
 
@@ -430,6 +464,11 @@ impl Life {
                 accepted: 0,
                 unacknowledged: BTreeMap::new(),
                 stage: None,
+                method: push.method,
+                whole: !push.more_follows,
+                items: Vec::new(),
+                ends: Vec::new(),
+                untold: None,
                 gives_in_at: None,
             },
         );
@@ -440,7 +479,9 @@ impl Life {
             self.report(attempt, Said::HandedBack(Words::new("it takes nothing new", "不再接收新作业")));
         } else if in_hand >= room {
             self.report(attempt, Said::HandedBack(Words::new("no room", "没有空位")));
-        } else if !self.executor.processors.contains(&push.processor) {
+        } else if !self.executor.processors.contains(&push.processor)
+            || !methods_of(&push.processor).contains(&push.method)
+        {
             self.report(attempt, Said::HandedBack(Words::new("no such processor here", "此处没有该处理器")));
         } else {
             self.set_phase(attempt, Phase::Queued);
@@ -462,7 +503,10 @@ impl Life {
             if running >= self.executor.capacity as usize || now < self.dawdles_until {
                 return;
             }
-            let Some(attempt) = self.queue.pop_front() else { return };
+            let whole = |queued: &AttemptRef| self.held.get(queued).is_none_or(|held| held.whole);
+            let Some(attempt) = self.queue.iter().position(whole).and_then(|place| self.queue.remove(place)) else {
+                return;
+            };
             if let Some(held) = self.held.get_mut(&attempt).filter(|held| held.dawdles) {
                 held.dawdles = false;
                 self.queue.push_front(attempt);
@@ -478,7 +522,67 @@ impl Life {
             self.set_phase(attempt, phase);
             self.write_down(attempt, Deed::Began);
             self.report(attempt, Said::Started);
+            self.begin_part(attempt);
         }
+    }
+
+    /// What a part of a run that is cut into shards does first.
+    fn begin_part(&mut self, attempt: AttemptRef) {
+        let Some(held) = self.held.get_mut(&attempt) else { return };
+        match held.method {
+            Method::ShardingProcess => {
+                let items = held.items.clone();
+                let tells = self.luck.chance(700);
+                let first = items.len() / 2;
+                held.untold = tells.then_some(items.len() - first);
+                self.write_down(attempt, Deed::GotItems(items.clone()));
+                if tells && first > 0 {
+                    self.tell_of_items(attempt, &items[..first]);
+                }
+            }
+            Method::PostProcess => {
+                let ends = held.ends.clone();
+                self.write_down(attempt, Deed::SawEnds(ends));
+            }
+            Method::PreProcess => {
+                // Some of it, whatever becomes of the attempt.
+                if self.luck.chance(500) {
+                    self.give_data(attempt, 0, false);
+                }
+            }
+            Method::Process | Method::Notify => {}
+        }
+    }
+
+    /// What such a part does before it ends well.
+    fn finish_part(&mut self, attempt: AttemptRef) {
+        let Some(held) = self.held.get(&attempt) else { return };
+        match (held.method, held.untold) {
+            (Method::ShardingProcess, Some(untold)) if untold > 0 => {
+                let items = held.items[held.items.len() - untold..].to_vec();
+                self.tell_of_items(attempt, &items);
+            }
+            (Method::PreProcess, _) if self.luck.chance(500) => {
+                let level = u32::try_from(self.luck.between(0, 2)).unwrap_or(0);
+                self.give_data(attempt, level, true);
+            }
+            _ => {}
+        }
+    }
+
+    fn tell_of_items(&mut self, attempt: AttemptRef, items: &[u64]) {
+        let outcomes = items.iter().map(|index| ItemOutcome {
+            index: *index,
+            succeeded: self.luck.chance(900),
+            message: String::new(),
+        });
+        let outcomes = outcomes.collect();
+        self.report(attempt, Said::Items(outcomes));
+    }
+
+    fn give_data(&mut self, attempt: AttemptRef, level: u32, last: bool) {
+        let items = (0..self.luck.between(0, 12)).map(|n| n.to_string()).collect();
+        self.report(attempt, Said::NewData { level, items, last });
     }
 
     fn draw_run(&mut self, script: &Script, now: i64) -> Phase {
@@ -510,6 +614,9 @@ impl Life {
     }
 
     fn end(&mut self, attempt: AttemptRef, said: Said) {
+        if matches!(said, Said::Succeeded { .. }) {
+            self.finish_part(attempt);
+        }
         self.set_phase(attempt, Phase::Ended);
         self.write_down(attempt, Deed::Ended(said.clone()));
         self.report(attempt, said);
@@ -563,10 +670,15 @@ impl Life {
         let seen = held.unacknowledged.remove(&sequence);
         let is_told = matches!(held.phase, Phase::Ended | Phase::HandedBack) && held.unacknowledged.is_empty();
         let ended = matches!(held.phase, Phase::Ended);
-        if let Some(report) = seen
-            && matches!(report.said, Said::Succeeded { .. } | Said::Failed(_) | Said::Cancelled)
-        {
-            self.write_down(attempt, Deed::EndAcknowledged(report.said));
+        match seen.map(|report| report.said) {
+            Some(said @ (Said::Succeeded { .. } | Said::Failed(_) | Said::Cancelled)) => {
+                self.write_down(attempt, Deed::EndAcknowledged(said));
+            }
+            Some(Said::Items(outcomes)) => {
+                let items = outcomes.iter().map(|outcome| outcome.index).collect();
+                self.write_down(attempt, Deed::ItemsAcknowledged(items));
+            }
+            _ => {}
         }
         if is_told {
             self.held.remove(&attempt);
@@ -624,6 +736,14 @@ impl Life {
         let hands = &self.executor.hands;
         hands.note(|| format!("{} {}: {deed:?}", self.me.boot, brief_attempt(attempt)));
         self.executor.diary.entries().push(Entry { at: hands.now(), executor: self.me.clone(), attempt, deed });
+    }
+}
+
+/// One processor has every method, the other only what it must have.
+fn methods_of(processor: &str) -> &'static [Method] {
+    match processor {
+        "alpha" => &[Method::Process, Method::PreProcess, Method::ShardingProcess, Method::Notify, Method::PostProcess],
+        _ => &[Method::Process, Method::ShardingProcess],
     }
 }
 

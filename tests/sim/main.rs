@@ -11,6 +11,7 @@ mod link;
 mod memory_store;
 mod planned;
 mod runtime;
+mod sharded;
 mod unplanned;
 mod world;
 
@@ -97,6 +98,18 @@ const REACHED: &[&str] = &[
     "drainExecutor done",
     "resumeExecutor done",
     "runJobs refused",
+    "refused conduct",
+    "unknown conduct",
+    "data given by pre_process",
+    "a further round",
+    "level succeeded",
+    "level failed",
+    "level cancelled",
+    "run stopped",
+    "notice",
+    "post_process",
+    "shard goes on",
+    "shard lost",
     "saveJobs refused",
 ];
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use campanile_coord::LocalCoord;
+use campanile_engine::courier::Deliveries;
 use campanile_engine::held::HeldTable;
 use campanile_engine::link::Said;
 use campanile_engine::logs::{LogLine, LogPage, Logs};
@@ -22,6 +23,7 @@ use campanile_model::job::JobSpec;
 use campanile_model::limits::LIMITS;
 use campanile_model::request::{Answer, Ask, Person, Role, SaveJob};
 use campanile_model::schedule::Schedule;
+use campanile_model::task::{Part, TaskState};
 use campanile_model::{Almanac, Fault, InstanceId, JobId, TaskId, Timestamp};
 use serde_json::{Value, json};
 
@@ -237,7 +239,12 @@ impl World {
             clock: Arc::new(MachineClock::new(hands)),
             dice: Arc::new(Dice::seeded(luck.number())),
         };
-        let jobs = (0..luck.between(2, 6)).map(|n| draw_job(luck, &format!("job-{n}"), hands.now())).collect();
+        let mut jobs: Vec<JobSpec> =
+            (0..luck.between(2, 6)).map(|n| draw_job(luck, &format!("job-{n}"), hands.now())).collect();
+        let mut of_shards = Luck::new(seed, "shards");
+        if of_shards.chance(600) {
+            jobs.push(draw_sharded_job(&mut of_shards));
+        }
         Arc::new(World {
             seed,
             hands: hands.clone(),
@@ -397,6 +404,7 @@ impl World {
             roster: Roster::default(),
             held: HeldTable::default(),
             questions: Questions::default(),
+            deliveries: Deliveries::default(),
             trouble: Mutex::new(None),
         }
     }
@@ -765,8 +773,36 @@ impl World {
             if let Some(placed) = &task.row.needs.placed {
                 count(format!("placed {}", if placed.firm { "firmly" } else { "softly" }));
             }
-            if task.row.limits.of_several {
-                count("broadcast".to_owned());
+            match task.row.part {
+                None if task.row.limits.of_several => count("broadcast".to_owned()),
+                None => {}
+                Some(Part::PreProcess { whole: true, .. }) => count("data given by pre_process".to_owned()),
+                Some(Part::PreProcess { .. }) => count("pre_process".to_owned()),
+                Some(Part::Notify { .. }) => count("notice".to_owned()),
+                Some(Part::PostProcess { .. }) => count("post_process".to_owned()),
+                Some(Part::Shard { done, .. }) => {
+                    if done > 0 && task.row.attempt() > 1 {
+                        count("shard goes on".to_owned());
+                    }
+                    let lost = stored
+                        .history
+                        .get(&task.row.id)
+                        .is_some_and(|history| history.iter().any(|entry| entry.to == TaskState::ExecutorLost));
+                    if lost {
+                        count("shard lost".to_owned());
+                    }
+                }
+            }
+        }
+        for sharded in stored.sharded.values() {
+            if sharded.run.round > 1 {
+                count("a further round".to_owned());
+            }
+            if sharded.run.stopping {
+                count("run stopped".to_owned());
+            }
+            for level in sharded.levels.values() {
+                count(format!("level {}", level.state.name()));
             }
         }
         for (what, times) in &stored.full {
@@ -788,7 +824,9 @@ impl World {
                 Deed::Ended(Said::Failed(failure)) => format!("failed {:?}", failure.class),
                 Deed::Ended(Said::Cancelled) => "stopped".to_owned(),
                 Deed::Ended(_) => "succeeded".to_owned(),
-                Deed::EndAcknowledged(_) => "acknowledged".to_owned(),
+                Deed::EndAcknowledged(_) | Deed::ItemsAcknowledged(_) => "acknowledged".to_owned(),
+                Deed::GotItems(_) => "shard".to_owned(),
+                Deed::SawEnds(_) => "ends of shards".to_owned(),
             });
         }
         for (request, answer) in &stored.answers {
@@ -922,6 +960,32 @@ fn draw_blackouts(luck: &mut Luck, now: i64) -> Vec<Value> {
     }
     let from = now + luck.between(0, 30_000);
     vec![json!({"from": from, "until": from + luck.one_of(&[3000, 10_000, 40_000])})]
+}
+
+/// One whose runs are cut into shards.
+fn draw_sharded_job(luck: &mut Luck) -> JobSpec {
+    let levels = luck.between(0, 3);
+    let data: Vec<Vec<i64>> = (0..levels).map(|_| (0..luck.between(0, 30)).collect()).collect();
+    let min = luck.between(1, 4);
+    let document = json!({
+        "name": "shards",
+        "schedule": {"kind": "fixedRate", "everySeconds": luck.one_of(&[5, 10, 20])},
+        "processor": luck.one_of(&["alpha", "alpha", "beta"]),
+        "mode": "sharding",
+        "shardMaxSize": min + luck.one_of(&[0, 3, 20]),
+        "shardMinSize": min,
+        "onLevelFailure": luck.one_of(&["stop", "continue"]),
+        "notifyStep": luck.one_of(&[1, 10, 50]),
+        "parameters": {"data": data, "part": "{{shard.index}} of {{shard.count}}"},
+        "overlap": luck.one_of(&["skip", "queue", "replace", "allow"]),
+        "labels": luck.one_of(&[json!({}), json!({}), json!({"zone": "east"})]),
+        "timeoutSeconds": luck.one_of(&[Value::Null, json!(4)]),
+        "overrun": luck.one_of(&["note", "kill"]),
+        "retry": {"retries": luck.between(0, 2), "baseSeconds": 0.5, "maxSeconds": 4.0, "multiplier": 2.0},
+        "readyTimeoutSeconds": luck.one_of(&[5, 20]),
+        "pushTimeoutSeconds": luck.one_of(&[2, 10]),
+    });
+    serde_json::from_value(document).expect("a document that a person could have written")
 }
 
 /// Single occurrences skipped and added, where the schedule says beforehand when they are.

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use campanile_coord::Bell;
+use campanile_engine::courier::Deliveries;
 use campanile_engine::events::Events;
 use campanile_engine::held::{HeldTable, HoldCause};
 use campanile_engine::questions::Questions;
@@ -86,6 +87,7 @@ impl Program {
             roster: Roster::default(),
             held: HeldTable::default(),
             questions: Questions::default(),
+            deliveries: Deliveries::default(),
             trouble: Mutex::default(),
         }));
         let logs = world.logs.clone();

@@ -7,6 +7,7 @@ pub mod alerter;
 pub mod assigner;
 pub mod clerk;
 mod clock;
+pub mod courier;
 mod desk;
 mod dice;
 pub mod dispatcher;

@@ -17,6 +17,7 @@ use futures::future::{Either, select, select_all};
 use crate::alerter::Alerter;
 use crate::assigner::Assigner;
 use crate::clerk::Clerk;
+use crate::courier::Courier;
 use crate::dispatcher::Dispatcher;
 use crate::held::Held;
 use crate::launcher::Launcher;
@@ -164,6 +165,7 @@ impl Node {
         let mut sweeper = Sweeper::new(shared.clone(), lead.clone());
         let mut clerk = Clerk::new(shared.clone(), lead.clone());
         let mut progress = Progress::new(shared.clone(), lead.clone());
+        let courier = Courier::new(shared.clone());
 
         let trouble = |error: Option<&StoreError>| shared.note_trouble(error);
         let officers: Vec<&mut dyn Officer> = vec![
@@ -181,6 +183,7 @@ impl Node {
             .map(|officer| patrol(officer, shared.clock.as_ref(), shared.coord.as_ref(), &trouble).boxed())
             .collect();
         duties.push(progress.listen().boxed());
+        duties.push(courier.deliver().map(|never| match never {}).boxed());
         duties.push(self.renew(lead).boxed());
         select_all(duties).await;
 

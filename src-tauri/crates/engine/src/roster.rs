@@ -11,7 +11,7 @@ use campanile_model::secret::to_hex;
 use campanile_model::task::{ExecutorRef, Move, Need, Step, TaskState};
 use campanile_model::{Code, Fault, Lane, TaskId, Timestamp};
 
-use crate::link::{AttemptRef, Machine, ProcessorOffer, Registration, SessionId};
+use crate::link::{AttemptRef, Machine, Method, ProcessorOffer, Registration, SessionId};
 use crate::machine::{Readings, Resource, Strain, Thresholds};
 use crate::rest::Rest;
 
@@ -114,6 +114,13 @@ pub struct Gone {
     pub session: Option<SessionId>,
     /// It left in good order, and its lease did not have to run out.
     pub said_goodbye: bool,
+}
+
+/// Who could be called for something, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    pub live: BTreeSet<String>,
+    pub draining: BTreeSet<String>,
 }
 
 /// As people see it.
@@ -392,6 +399,22 @@ impl Roster {
         state.wanted.get(need).copied()
     }
 
+    /// Who could be called for this, by name: those who take work, and those who live and take nothing new.
+    pub fn standing(&self, need: &Need, method: Method, now: Timestamp) -> Standing {
+        let state = self.state();
+        let mut standing = Standing::default();
+        let Some(drained) = &state.drained else { return standing };
+        for (name, seat) in &state.seats {
+            if now.since(seat.heard_at) >= EXECUTOR_LEASE || !seat.suits(need) || !seat.does(&need.processor, method) {
+                continue;
+            }
+            let left_alone = seat.draining || drained.contains(name);
+            let names = if left_alone { &mut standing.draining } else { &mut standing.live };
+            names.insert(name.1.clone());
+        }
+        standing
+    }
+
     /// Live executors that could take such a task at some time, in the order of their names.
     pub fn names_of(&self, need: &Need, now: Timestamp) -> Vec<String> {
         let state = self.state();
@@ -569,6 +592,11 @@ impl Seat {
             && registration.processors.iter().any(|offer| offer.name == need.processor)
             && need.placed.as_ref().is_none_or(|placed| placed.executor == registration.executor.name)
             && has_all(&registration.labels, &need.labels)
+    }
+
+    fn does(&self, processor: &str, method: Method) -> bool {
+        let offers = &self.registration.processors;
+        offers.iter().any(|offer| offer.name == processor && offer.methods.contains(&method))
     }
 
     fn running(&self) -> u32 {

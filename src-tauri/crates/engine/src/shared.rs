@@ -10,6 +10,7 @@ use campanile_model::{Fault, LaneClock, Timestamp};
 use campanile_store::{SettingStore, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
+use crate::courier::Deliveries;
 use crate::events::Events;
 use crate::held::HeldTable;
 use crate::link::Link;
@@ -43,6 +44,8 @@ pub struct Shared {
     /// What ready tasks wait for.
     pub held: HeldTable,
     pub questions: Questions,
+    /// What follows pushes to executors.
+    pub deliveries: Deliveries,
     /// What keeps the node from working just now, for people to see.
     pub trouble: Mutex<Option<Fault>>,
 }

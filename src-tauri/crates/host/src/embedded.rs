@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use campanile_engine::{Node, Standing};
 use campanile_gateway::{Admission, Switchboard};
-use campanile_processors::{ChildLedger, HttpPolicy, HttpProcessor, PrivateAddresses, ShellProcessor, SqlProcessor};
+use campanile_processors::{
+    ChildLedger, HttpPolicy, HttpProcessor, PrivateAddresses, ShellProcessor, ShellShards, SqlProcessor,
+};
 use campanile_sdk::{Executor, Processor, SecretKey, transport};
 use tokio_util::sync::CancellationToken;
 
@@ -166,7 +168,7 @@ impl Embedded {
             builder = builder.secret_key(key.clone());
         }
         if self.allow_shell {
-            builder = builder.processor(self.shell.clone());
+            builder = builder.processor(self.shell.clone()).sharding_processor(ShellShards(self.shell.clone()));
         }
         builder.build()
     }

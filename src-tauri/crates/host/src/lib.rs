@@ -28,6 +28,7 @@ use std::time::Duration;
 
 use campanile_api::{About, Api, Below, CallContext, Feed};
 use campanile_coord::LocalCoord;
+use campanile_engine::courier::Deliveries;
 use campanile_engine::events::Events;
 use campanile_engine::held::HeldTable;
 use campanile_engine::link::NodeAddress;
@@ -131,6 +132,7 @@ impl Host {
             roster: Roster::of(if who == Who::Desktop { Thresholds::DESKTOP } else { Thresholds::SERVER }),
             held: HeldTable::default(),
             questions: Questions::default(),
+            deliveries: Deliveries::default(),
             trouble: std::sync::Mutex::default(),
         }));
 

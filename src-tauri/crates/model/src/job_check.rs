@@ -6,6 +6,7 @@
 //! Does not look at other jobs (whether a name is taken is the store's answer) or at executors
 //! (whether a processor is there may change after the job was saved).
 
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::blackout::JobBlackout;
@@ -26,6 +27,8 @@ pub const MOST_OWN_BLACKOUTS: usize = 32;
 pub const MOST_LABELS: usize = 16;
 pub const MOST_FAILURE_RULES: usize = 32;
 pub const LONGEST_RULE: usize = 500;
+/// Items.
+pub const LARGEST_SHARD: u32 = 1_000_000;
 
 const A_DAY: u32 = 86_400;
 const THIRTY_DAYS: u32 = 30 * A_DAY;
@@ -198,10 +201,6 @@ impl Found {
         self.faults.push(fault.at(field));
     }
 
-    fn not_yet(&mut self, field: &str, en: &str, zh: &str) {
-        self.faults.push(Code::NotYet.fault().with_words("feature", &Words::new(en, zh)).at(field));
-    }
-
     fn too_long(&mut self, field: &str, most: usize) {
         self.invalid(field, format!("is longer than {most} characters"), format!("超过 {most} 个字符"));
     }
@@ -224,14 +223,14 @@ impl Found {
 
     fn route(&mut self, spec: &JobSpec) {
         match spec.mode {
-            Mode::Unicast | Mode::Broadcast => {}
-            Mode::Sharding => self.not_yet("mode", "mode sharding", "分片模式（sharding）"),
+            Mode::Unicast | Mode::Broadcast | Mode::Sharding => {}
         }
         match (spec.min_success, spec.mode) {
             (None, _) => {}
             (Some(least), Mode::Broadcast) => self.range("minSuccess", least, 1, 10_000),
             (Some(_), _) => self.invalid("minSuccess", "is for mode broadcast", "仅用于广播模式（broadcast）"),
         }
+        self.shards(spec);
         match (&spec.hash_key, spec.route) {
             (None, Route::ConsistentHash) => self.invalid(
                 "hashKey",
@@ -251,6 +250,48 @@ impl Found {
         for (name, value) in &spec.labels {
             self.text("labels", name, LONGEST_TAG);
             self.text(&format!("labels.{name}"), value, LONGEST_TAG);
+        }
+    }
+
+    fn shards(&mut self, spec: &JobSpec) {
+        let settings = spec.shard_settings();
+        let sizes = [("shardMaxSize", spec.shard_max_size), ("shardMinSize", spec.shard_min_size)];
+        let step = ("notifyStep", spec.notify_step);
+        if spec.mode != Mode::Sharding {
+            let policy = ("onLevelFailure", spec.on_level_failure.map(|_| 0));
+            let set = sizes.into_iter().chain([policy, step]).filter(|(_, value)| value.is_some());
+            for (field, _) in set {
+                self.invalid(field, "is for mode sharding", "仅用于分片模式（sharding）");
+            }
+            return;
+        }
+        for (field, value) in sizes {
+            self.range(field, value.unwrap_or(1), 1, LARGEST_SHARD);
+        }
+        if settings.min_size > settings.max_size {
+            let max = settings.max_size;
+            self.invalid(
+                "shardMinSize",
+                format!("is more than shardMaxSize, which is {max}"),
+                format!("大于 shardMaxSize（{max}）"),
+            );
+        }
+        self.range(step.0, settings.notify_step, 1, 100);
+        if let Some(data) = spec.parameters.get("data")
+            && !data.as_array().is_some_and(|levels| levels.iter().all(Value::is_array))
+        {
+            self.invalid(
+                "parameters.data",
+                "is not a list of levels, each a list of items: [[1, 2], [3]]",
+                "不是层级的列表；每个层级应是项的列表：[[1, 2], [3]]",
+            );
+        }
+        if matches!(spec.route, Route::ConsistentHash | Route::Sticky) {
+            self.invalid(
+                "route",
+                "has no meaning with mode sharding, which deals its shards itself",
+                "对分片模式没有意义，分片由系统分配",
+            );
         }
     }
 
@@ -427,9 +468,12 @@ mod tests {
             (json!({"retry": {"baseSeconds": 9.0, "maxSeconds": 3.0}}), "retry.maxSeconds", invalid),
             (json!({"retry": {"multiplier": 0.5}}), "retry.multiplier", invalid),
             (json!({"priority": "retry"}), "priority", invalid),
-            (json!({"mode": "sharding"}), "mode", Code::NotYet),
             (json!({"minSuccess": 2}), "minSuccess", invalid),
             (json!({"mode": "broadcast", "minSuccess": 0}), "minSuccess", invalid),
+            (json!({"shardMaxSize": 10}), "shardMaxSize", invalid),
+            (json!({"shardMinSize": 10}), "shardMinSize", invalid),
+            (json!({"onLevelFailure": "stop"}), "onLevelFailure", invalid),
+            (json!({"mode": "broadcast", "notifyStep": 10}), "notifyStep", invalid),
             (json!({"route": "consistentHash"}), "hashKey", invalid),
             (json!({"hashKey": "id"}), "hashKey", invalid),
             (json!({"route": "label"}), "labels", invalid),
@@ -495,10 +539,35 @@ mod tests {
     }
 
     #[test]
+    fn each_setting_of_shards_that_is_wrong_is_named() {
+        let table: &[(serde_json::Value, &str)] = &[
+            (json!({"shardMaxSize": 0, "shardMinSize": 0}), "shardMaxSize shardMinSize"),
+            (json!({"shardMaxSize": 1_000_001}), "shardMaxSize"),
+            (json!({"shardMinSize": 1001}), "shardMinSize"),
+            (json!({"shardMaxSize": 10, "shardMinSize": 11}), "shardMinSize"),
+            (json!({"notifyStep": 0}), "notifyStep"),
+            (json!({"notifyStep": 101}), "notifyStep"),
+            (json!({"route": "sticky"}), "route"),
+            (json!({"minSuccess": 1}), "minSuccess"),
+            (json!({"parameters": {"data": [1, [2]]}}), "parameters.data"),
+            (json!({"parameters": {"data": "1,2"}}), "parameters.data"),
+            (json!({"parameters": {"data": [[1, {"a": 2}], []]}}), ""),
+            (json!({"shardMaxSize": 10, "shardMinSize": 10, "onLevelFailure": "continue", "notifyStep": 100}), ""),
+        ];
+        for (change, expected) in table {
+            let mut change = change.clone();
+            change["mode"] = json!("sharding");
+            let mut fields: Vec<String> = check_with(&change).into_iter().map(|(field, _)| field).collect();
+            fields.sort_by_key(|field| (field != "shardMaxSize", field.clone()));
+            assert_eq!(fields.join(" "), *expected, "{change}");
+        }
+    }
+
+    #[test]
     fn everything_that_is_wrong_is_said_at_once() {
-        let found = check_with(&json!({"name": "", "retry": {"retries": 500}, "mode": "sharding"}));
+        let found = check_with(&json!({"name": "", "retry": {"retries": 500}, "mode": "broadcast", "minSuccess": 0}));
         let fields: Vec<&str> = found.iter().map(|(field, _)| field.as_str()).collect();
-        assert_eq!(fields, ["name", "retry.retries", "mode"]);
+        assert_eq!(fields, ["name", "retry.retries", "minSuccess"]);
     }
 
     #[test]

@@ -16,5 +16,5 @@ pub mod sql;
 pub use children::{ChildLedger, EndedChild};
 pub use connection_check::{CHECK_WITHIN, Obstacle, check_connection};
 pub use http::{HttpPolicy, HttpProcessor, PrivateAddresses};
-pub use shell::ShellProcessor;
+pub use shell::{ShellProcessor, ShellShards};
 pub use sql::{Connections, SqlProcessor};

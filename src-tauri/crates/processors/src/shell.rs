@@ -21,13 +21,15 @@ use std::{
 
 use async_trait::async_trait;
 use campanile_sdk::{
-    CancelStage, Processor, ProcessorInfo, TaskContext, TaskError, failure,
+    CancelStage, Processor, ProcessorInfo, ShardingProcessor, TaskContext, TaskError, failure,
     log::{LineSplitter, Stream},
+    sharding::{Items, Shard},
 };
 use nix::sys::signal::Signal;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::fs::File;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufWriter};
 
 use crate::children::{ChildLedger, ChildSpec, Running};
 
@@ -134,6 +136,17 @@ impl Processor for ShellProcessor {
         let parameters: ShellParameters = ctx.parameters_as()?;
         check(&parameters)?;
         let environment = environment(&ctx, &parameters);
+        self.run(&ctx, &parameters, &environment).await
+    }
+}
+
+impl ShellProcessor {
+    async fn run(
+        &self,
+        ctx: &TaskContext,
+        parameters: &ShellParameters,
+        environment: &[(String, String)],
+    ) -> Result<Value, TaskError> {
         // From here on a process may outlive this future: it must not be dropped.
         let _hold = ctx.undroppable();
         let running = self
@@ -142,14 +155,43 @@ impl Processor for ShellProcessor {
                 program: &parameters.shell,
                 arguments: &["-c", &parameters.command],
                 folder: parameters.working_folder.as_deref(),
-                environment: &environment,
+                environment,
                 boot: ctx.boot_id(),
                 task: ctx.task_id(),
                 attempt: ctx.attempt(),
             })
             .await
             .map_err(|error| not_started(&error))?;
-        see_through(running, &ctx, &parameters).await
+        see_through(running, ctx, parameters).await
+    }
+}
+
+/// The same for a run that is cut into shards: the command runs once for each shard, whose items it finds in a file.
+pub struct ShellShards(pub Arc<ShellProcessor>);
+
+#[async_trait]
+impl ShardingProcessor for ShellShards {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn describe(&self) -> ProcessorInfo {
+        self.0.describe()
+    }
+
+    async fn sharding_process(&self, ctx: TaskContext, _: Shard, mut items: Items) -> Result<Value, TaskError> {
+        let parameters: ShellParameters = ctx.parameters_as()?;
+        check(&parameters)?;
+        let path = ctx.scratch().map_err(|error| not_started(&error))?.join("items.jsonl");
+        let mut file = BufWriter::new(File::create(&path).await.map_err(|error| not_started(&error))?);
+        while let Some(item) = items.next().await {
+            let line = format!("{}\n", item?.value);
+            file.write_all(line.as_bytes()).await.map_err(|error| not_started(&error))?;
+        }
+        file.flush().await.map_err(|error| not_started(&error))?;
+        let mut environment = environment(&ctx, &parameters);
+        environment.push(("CAMPANILE_SHARD_ITEMS".to_owned(), path.display().to_string()));
+        self.0.run(&ctx, &parameters, &environment).await
     }
 }
 

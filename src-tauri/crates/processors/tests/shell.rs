@@ -10,8 +10,11 @@ use std::{
     sync::Arc,
 };
 
-use campanile_processors::{ChildLedger, ShellProcessor};
-use campanile_sdk::{CancelStage, Class, Processor, TaskError, log::Stream, proto::v1, testing::TestRun};
+use campanile_processors::{ChildLedger, ShellProcessor, ShellShards};
+use campanile_sdk::sharding::{Item, Items, Shard};
+use campanile_sdk::{
+    CancelStage, Class, Processor, ShardingProcessor, TaskError, log::Stream, proto::v1, testing::TestRun,
+};
 use serde_json::{Value, json};
 
 struct World {
@@ -64,6 +67,33 @@ async fn number_in(path: &Path) -> i32 {
     })
     .await
     .expect("the child says its number")
+}
+
+#[tokio::test]
+async fn a_shard_finds_its_items_in_a_file_one_in_a_line() {
+    let world = world();
+    let run = TestRun::new(json!({"command": "cat \"$CAMPANILE_SHARD_ITEMS\""}));
+    let (arriving, items) = tokio::sync::mpsc::channel(3);
+    for (index, value) in [json!({"id": 7}), json!("a\nb"), Value::Null].into_iter().enumerate() {
+        arriving.send(Ok(Item { level: 0, index: index as u64, value })).await.unwrap();
+    }
+    drop(arriving);
+    let shard = Shard { level: 0, level_count: 1, index: 0, count: 1, round: 1, item_count: 3 };
+    let shards = ShellShards(world.shell.clone());
+    let result = shards.sharding_process(run.context(), shard, Items::new(items)).await.unwrap();
+    assert!(result.to_string().contains(r#"{\"id\":7}\n\"a\\nb\"\nnull"#), "{result}");
+}
+
+#[tokio::test]
+async fn a_shard_whose_items_break_off_runs_nothing() {
+    let world = world();
+    let run = TestRun::new(json!({"command": "true"}));
+    let (arriving, items) = tokio::sync::mpsc::channel(1);
+    arriving.send(Err(TaskError::transient("broke", "the stream broke"))).await.unwrap();
+    let shard = Shard { level: 0, level_count: 1, index: 0, count: 1, round: 1, item_count: 3 };
+    let outcome = ShellShards(world.shell.clone()).sharding_process(run.context(), shard, Items::new(items)).await;
+    assert_eq!(failed(outcome).1, "broke");
+    assert_eq!(world.records(), 0);
 }
 
 #[tokio::test]

@@ -6,10 +6,13 @@
 //! A broadcast becomes one task for each executor that is there, and ends when all of them have; it is
 //! ended here too, because none of its tasks knows of the others.
 //!
+//! A run that is cut into shards has phases, which `shards` carries it through.
+//!
 //! The assigner does not look at executors where neither mode nor route asks for it: such a task goes
 //! to whoever the dispatcher finds.
 
 pub mod place;
+pub mod shards;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,10 +22,12 @@ use async_trait::async_trait;
 use campanile_coord::Bell;
 use campanile_model::instance::{self, Instance, InstanceMove, InstanceState};
 use campanile_model::job::{JobSpec, Mode, Overrun, Route};
+use campanile_model::sharding::ShardRun;
 use campanile_model::task::{Incident, IncidentKind, Needs, NewTask, StopCause, Task, TaskLimits, TaskState};
 use campanile_model::{Code, Failure, FailureClass, JobId, TaskId, Timestamp};
-use campanile_store::{Assignment, Lead, Settlement};
+use campanile_store::{Assignment, Lead, Settlement, ShardWrite, Taken};
 use serde_json::Value;
+use shards::{Conductor, Went};
 
 use crate::events::Topic;
 use crate::monitor::stopping;
@@ -63,6 +68,13 @@ impl Assigner {
                         stopped += 1;
                         continue;
                     }
+                }
+                if let Some(run) = store.shard_run(older).await? {
+                    if !run.stopping {
+                        let stop = ShardWrite::of(ShardRun { stopping: true, ..run });
+                        stopped += usize::from(store.conduct(&self.lead, &stop).await? == Taken::Done);
+                    }
+                    continue;
                 }
                 let steps = store
                     .tasks_of(older)
@@ -178,6 +190,49 @@ impl Assigner {
         Ok(written.into_iter().filter(|written| *written).count())
     }
 
+    /// Begins runs that are cut into shards.
+    async fn begin_shards(
+        &mut self,
+        instances: &[(&Instance, Arc<JobSpec>)],
+        now: Timestamp,
+    ) -> Result<usize, PassError> {
+        let mut refused = Vec::new();
+        let mut did = 0;
+        for (instance, spec) in instances {
+            match shards::given(instance, spec) {
+                Ok(data) => {
+                    let conductor = Conductor { shared: &self.shared, lead: &self.lead, now };
+                    did += usize::from(conductor.begin(instance, data).await?);
+                }
+                Err(fault) => {
+                    let failure = Failure { class: FailureClass::Business, code: fault.code, message: fault.message };
+                    let change =
+                        InstanceMove { instance: instance.id, to: InstanceState::Failed, at: now, result: None };
+                    let incidents = vec![ended(IncidentKind::InstanceFailed, instance, Some(failure.clone()), now)];
+                    refused.push(Settlement { change, failure: Some(failure), incidents });
+                }
+            }
+        }
+        Ok(did + self.end(&refused, now).await?)
+    }
+
+    /// Carries every run that is cut into shards a step further.
+    async fn conduct(&mut self, now: Timestamp) -> Result<Went, PassError> {
+        let shared = self.shared.clone();
+        let lead = self.lead.clone();
+        let conductor = Conductor { shared: &shared, lead: &lead, now };
+        let mut went = Went::default();
+        for run in conductor.runs().await? {
+            let Some(instance) = shared.store.instances(&[run.instance]).await?.pop() else { continue };
+            let spec = self.specs.of(shared.store.as_ref(), instance.job, instance.version).await?;
+            let Some(spec) = spec else { continue };
+            let further = conductor.advance(run, &instance, &spec).await?;
+            went.did += further.did;
+            went.next = went.next.into_iter().chain(further.next).min();
+        }
+        Ok(went)
+    }
+
     /// Who could take the instance's tasks at some time.
     fn live(&self, spec: &JobSpec, instance: &Instance, now: Timestamp) -> Vec<String> {
         let need = place::needs_of(spec).of(&spec.executor_group, &spec.processor, instance.job);
@@ -202,10 +257,11 @@ impl Officer for Assigner {
     async fn pass(&mut self, now: Timestamp) -> Result<Pass, PassError> {
         let settled = self.settle(now).await?;
         let stopped = self.make_way(now).await? + settled;
+        let Went { did: conducted, next } = self.conduct(now).await?;
         let store = self.shared.store.clone();
         let instances = store.unassigned(BATCH).await?;
         if instances.is_empty() {
-            return Ok(Pass { did: stopped, ..Pass::default() });
+            return Ok(Pass { did: stopped + conducted, again: conducted > 0, next });
         }
         let versions = instances.iter().map(|instance| (instance.job, instance.version));
         self.specs.fetch(store.as_ref(), versions).await?;
@@ -216,6 +272,8 @@ impl Officer for Assigner {
                 None => tracing::error!(instance = %instance.id, "its job has no version {}", instance.version),
             }
         }
+        let (sharded, found): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, spec)| spec.mode == Mode::Sharding);
+        let conducted = conducted + self.begin_shards(&sharded, now).await?;
         let sticky = found.iter().filter(|(_, spec)| spec.route == Route::Sticky);
         let sticky: Vec<JobId> = sticky.map(|(instance, _)| instance.job).collect();
         let last: HashMap<JobId, String> = match sticky.is_empty() {
@@ -247,6 +305,7 @@ impl Officer for Assigner {
         self.shared.events.say(Topic::Instances, now);
         self.shared.events.say(Topic::Tasks, now);
         let did = written.iter().filter(|written| **written).count();
-        Ok(Pass { did: did + stopped + ended, again: did == BATCH || ended > 0, next: None })
+        let again = did == BATCH || ended > 0 || conducted > 0;
+        Ok(Pass { did: did + stopped + ended + conducted, again, next })
     }
 }

@@ -15,13 +15,15 @@ use campanile_model::question::QuestionAnswer;
 use campanile_model::request::{Answer, Ask, AuditEntry, Done, Hold, Request, SaveJob};
 use campanile_model::schedule::Schedule;
 use campanile_model::secret::SECRET_SETTING;
+use campanile_model::sharding::ShardRun;
 use campanile_model::task::{StopCause, TaskState};
 use campanile_model::{
     AlarmId, Almanac, Code, Fault, InstanceId, JobId, QuestionId, RequestId, Timestamp, Words, job_check, template,
 };
-use campanile_store::{CarriedOut, Change, StoreError};
+use campanile_store::{CarriedOut, Change, ShardWrite, StoreError};
 use serde_json::{Map, Value, json};
 
+use crate::assigner::shards::next_round;
 use crate::dispatcher::outcome;
 use crate::launcher::line::{Line, Room};
 use crate::launcher::unplanned::{new_instance, superseded};
@@ -484,6 +486,12 @@ impl Draft<'_> {
 
     /// Ends what has not begun, and asks executors to stop what has.
     async fn stop(&mut self, instance: InstanceId) -> Result<()> {
+        if let Some(run) = self.shared.store.shard_run(instance).await? {
+            // Whoever carries it through its phases ends its tasks.
+            self.changes.push(Change::Conduct(Box::new(ShardWrite::of(ShardRun { stopping: true, ..run }))));
+            self.done.changed += 1;
+            return Ok(());
+        }
         let tasks = self.shared.store.tasks_of(instance).await?;
         if tasks.is_empty() {
             let ended = InstanceMove { instance, to: InstanceState::Cancelled, at: self.now, result: None };
@@ -507,6 +515,19 @@ impl Draft<'_> {
         if !instance.state.is_final() {
             let fault = Code::InstanceNotFinal.fault().with("instance", id).with("state", instance.state);
             return Err(fault.into());
+        }
+        if let Some(run) = self.shared.store.shard_run(id).await? {
+            // Whoever carries it through its phases finds what is to run again.
+            let write = ShardWrite { reopens: Some(self.now), ..next_round(run) };
+            self.note(
+                &format!("instance:{id}"),
+                Some(json!({"state": instance.state})),
+                Some(json!({"round": write.run.round})),
+            );
+            self.changes.push(Change::Conduct(Box::new(write)));
+            self.done.changed += 1;
+            self.done.instances.push(id);
+            return Ok(());
         }
         for task in self.shared.store.tasks_of(id).await? {
             if !task.state().is_final() || task.state() == TaskState::Succeeded {

@@ -8,6 +8,7 @@
 
 pub mod gate;
 pub mod outcome;
+mod parts;
 mod secrets;
 
 use std::collections::{HashMap, HashSet};
@@ -20,11 +21,14 @@ use campanile_model::instance::{Instance, Origin};
 use campanile_model::job::{JobSpec, StillNeeded};
 use campanile_model::limits::Limits;
 use campanile_model::schedule::Zone;
+use campanile_model::sharding::ShardRun;
 use campanile_model::task::{Need, Step, Task, TaskState};
 use campanile_model::{InstanceId, TaskId, Timestamp, template};
 use campanile_store::{Bound, Claimed, Lead, Room, Scope, StoreError, Taken, Wanted, WantedNeed};
 use serde_json::{Map, Value, json};
 
+use crate::assigner::shards;
+use crate::courier::Delivery;
 use crate::events::Topic;
 use crate::held::{Finding, HoldCause};
 use crate::link::{AttemptRef, Push, Question, SealedSecret, ToExecutor, Upstream};
@@ -65,6 +69,8 @@ struct Sorted {
 struct Going {
     offer: usize,
     instance: Instance,
+    /// Where the task is a part of a run that is cut into shards.
+    run: Option<ShardRun>,
     spec: Arc<JobSpec>,
     secrets: Vec<SealedSecret>,
 }
@@ -222,7 +228,12 @@ impl Dispatcher {
         let Going { instance, spec, .. } = going;
         let zone = self.zone(spec);
         let facts = facts(task, instance, spec, &offer.executor.name, zone.as_ref(), upstream.first());
-        let parameters = template::fill(&parameters_of(instance, spec), &facts.as_facts());
+        let mut parameters = template::fill(&parameters_of(instance, spec), &facts.as_facts());
+        let called = parts::called(task, going.run.as_ref());
+        if task.part.is_some() {
+            // It comes item by item.
+            parameters.remove(shards::DATA);
+        }
         let push = Push {
             attempt: AttemptRef { task: task.id, attempt: task.attempt() },
             idempotency_key: task.idempotency_key(),
@@ -240,10 +251,20 @@ impl Dispatcher {
             sequence_after: task.sequence,
             secrets: going.secrets.clone(),
             upstream,
+            method: called.method,
+            shard: called.shard,
+            notice: called.notice,
+            more_follows: called.follows.is_some(),
         };
+        let attempt = push.attempt;
         if !self.shared.link.tell(offer.session, ToExecutor::Push(Box::new(push))) {
             // It hands back, when it returns, what it never heard of; else its lease ends.
             tracing::info!(task = %task.id, executor = offer.executor.name, "the session ended before the push was told");
+            return;
+        }
+        if let Some(contents) = called.follows {
+            let session = offer.session;
+            self.shared.deliveries.add(Delivery { session, attempt, instance: instance.id, contents });
         }
     }
 }
@@ -252,6 +273,19 @@ impl Dispatcher {
     fn zone(&self, spec: &JobSpec) -> Option<Zone> {
         let name = spec.schedule.time_zone()?;
         self.shared.shelf.almanac().zone(name).ok()
+    }
+
+    /// The runs that tasks are parts of.
+    async fn find_runs(&self, steps: &[Step], going: &mut [Going]) -> Result<(), PassError> {
+        let mut found: HashMap<InstanceId, Option<ShardRun>> = HashMap::new();
+        for (_, going) in steps.iter().zip(going).filter(|(step, _)| step.task().part.is_some()) {
+            let instance = going.instance.id;
+            if !found.contains_key(&instance) {
+                found.insert(instance, self.shared.store.shard_run(instance).await?);
+            }
+            going.run = found[&instance].clone();
+        }
+        Ok(())
     }
 
     /// What the runs before this one gave.
@@ -341,7 +375,7 @@ impl Known<'_> {
             version: self.task.version,
             tenant: self.spec.tenant.as_deref(),
             executor: self.executor,
-            shard: (0, 1),
+            shard: parts::place(self.task),
             upstream: self.upstream.as_ref(),
         }
     }
@@ -435,7 +469,7 @@ impl Officer for Dispatcher {
             match go {
                 Some(step) => {
                     steps.push(step);
-                    told.push(Going { offer, instance: instance.clone(), spec, secrets: Vec::new() });
+                    told.push(Going { offer, instance: instance.clone(), run: None, spec, secrets: Vec::new() });
                 }
                 None => {
                     offers[offer].room += 1;
@@ -449,6 +483,7 @@ impl Officer for Dispatcher {
         }
         let upstream = self.upstream_of(&told).await?;
         // Read before anything is written: what was written as pushed has to be told.
+        self.find_runs(&steps, &mut told).await?;
         let mut sealed = Sealed::default();
         for (step, going) in steps.iter().zip(&mut told) {
             // Names that a template brings are not looked for: what a run before this one gave opens nothing.

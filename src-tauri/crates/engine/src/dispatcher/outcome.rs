@@ -7,7 +7,8 @@
 use campanile_model::instance::{InstanceMove, InstanceState};
 use campanile_model::retry::judged;
 use campanile_model::task::{
-    ExecutorRef, Illegal, Incident, IncidentKind, Placement, Step, StopCause, StopStage, Task, TaskEvent, TaskState,
+    ExecutorRef, Illegal, Incident, IncidentKind, Part, Placement, Step, StopCause, StopStage, Task, TaskEvent,
+    TaskState,
 };
 use campanile_model::{Code, Failure, FailureClass, Lane, LaneClock, Timestamp, Words};
 
@@ -74,6 +75,10 @@ fn supersede(task: Task, reason: Words, now: Timestamp) -> Result<Step, Illegal>
 
 /// The instance ends with the task, unless it has others.
 fn ends(step: &mut Step, to: InstanceState, now: Timestamp, result: Option<String>) -> bool {
+    if let Some(Part::Shard { items, done, .. }) = step.task().part {
+        // Nothing more will be said of its items: the shard's end is theirs.
+        step.settles(Vec::new(), items.saturating_sub(done));
+    }
     if step.task().limits.of_several {
         return false;
     }
@@ -253,6 +258,21 @@ pub fn run_again(task: Task, by: &str, now: Timestamp) -> Result<Step, Illegal> 
     task.failure = None;
     let instance = task.instance;
     step.moves_instance(InstanceMove { instance, to: InstanceState::Running, at: now, result: None });
+    Ok(step)
+}
+
+/// A shard, or `pre_process`, of a run that goes into another round.
+pub fn another_round(task: Task, round: u32, now: Timestamp) -> Result<Step, Illegal> {
+    let mut step = task.begin();
+    let reason = Words::new(format!("round {round}"), format!("第 {round} 轮"));
+    step.on(TaskEvent::RunAgain, now, Some(reason))?;
+    let task = step.task_mut();
+    task.due_at = now;
+    task.retries_used = 0;
+    task.failure = None;
+    if let Some(Part::Shard { round: of, .. }) = &mut task.part {
+        *of = round;
+    }
     Ok(step)
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use campanile_coord::Bell;
-use campanile_model::task::{Need, Step, StopCause, StopStage, Task, TaskState};
+use campanile_model::task::{Need, Part, Step, StopCause, StopStage, Task, TaskState};
 use campanile_model::{LaneClock, TaskId, Timestamp};
 use campanile_store::{Lead, Taken, Wanted, WantedNeed};
 
@@ -253,7 +253,9 @@ impl Monitor {
             }
             let wanted = Wanted { needs: vec![WantedNeed::all_of(need.clone())], limit: BATCH };
             let mut steps = Vec::new();
-            for task in self.shared.store.ready_tasks(&wanted).await? {
+            // Shards are dealt anew together.
+            let ready = self.shared.store.ready_tasks(&wanted).await?;
+            for task in ready.into_iter().filter(|task| !matches!(task.part, Some(Part::Shard { .. }))) {
                 let spec = self.specs.of(self.shared.store.as_ref(), task.job, task.version).await?;
                 let instance = self.shared.store.instances(&[task.instance]).await?.pop();
                 let place = spec.zip(instance).and_then(|(spec, instance)| place::hashed(&spec, &instance, &live));

@@ -4,12 +4,14 @@
 //! report is acknowledged after it is committed, never before, so that what was acknowledged is
 //! never lost; one that is late or said twice changes nothing and is counted.
 
+pub mod items;
+
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use campanile_coord::Bell;
-use campanile_model::task::{ExecutorRef, Illegal, IncidentKind, Move, Step, Task, TaskState};
+use campanile_model::task::{ExecutorRef, Illegal, IncidentKind, Move, Part, Step, Task, TaskState};
 use campanile_model::{Code, TaskId, Timestamp, Words};
 use campanile_store::{Lead, StoreError, Taken};
 
@@ -19,9 +21,13 @@ use crate::link::{AttemptRef, FromExecutor, Heard, Registration, Report, Said, S
 use crate::monitor;
 use crate::officer::PassError;
 use crate::shared::Shared;
+use items::Pieces;
 
 /// Reports in one transaction; three make a task.
 const BATCH: usize = 1000;
+
+/// Of data in one transaction, or little more.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
 
 /// Between two tries at storage that does not answer.
 const TRY_AGAIN: Duration = Duration::from_millis(100);
@@ -44,9 +50,12 @@ impl Progress {
     pub async fn listen(&mut self) -> PassError {
         loop {
             let mut heard = VecDeque::from([self.shared.link.hear().await]);
+            let mut bytes = heard.iter().map(weight).sum::<usize>();
             while heard.len() < BATCH
+                && bytes < MOST_BYTES
                 && let Some(more) = self.shared.link.overhear()
             {
+                bytes += weight(&more);
                 heard.push_back(more);
             }
             while let Err(error) = self.take_in(&mut heard).await {
@@ -213,6 +222,7 @@ impl Progress {
             let ids: Vec<TaskId> = by_task.keys().copied().collect();
             let tasks: HashMap<TaskId, Task> =
                 self.shared.store.tasks(&ids).await?.into_iter().map(|task| (task.id, task)).collect();
+            let mut pieces = self.pieces_of(&tasks, &by_task).await?;
             let mut steps = Vec::new();
             let mut decided = Vec::new();
             for (id, reports) in std::mem::take(&mut by_task) {
@@ -221,7 +231,7 @@ impl Progress {
                     continue;
                 };
                 let owner = task.executor.clone();
-                let (step, answers) = self.step(task.clone(), &reports, now);
+                let (step, answers) = self.step(task.clone(), &reports, &mut pieces, now);
                 match step {
                     Some(step) => {
                         steps.push(step);
@@ -266,11 +276,30 @@ impl Progress {
         Ok(())
     }
 
+    /// What is known of the items of which something is said.
+    async fn pieces_of(
+        &self,
+        tasks: &HashMap<TaskId, Task>,
+        reports: &BTreeMap<TaskId, Vec<(SessionId, &Report)>>,
+    ) -> Result<Pieces, PassError> {
+        let has_items = |id: &TaskId| reports[id].iter().any(|(_, report)| matches!(report.said, Said::Items(_)));
+        let shards = tasks.values().filter(|task| has_items(&task.id)).filter_map(|task| match task.part {
+            Some(Part::Shard { level, index, .. }) => Some((task.instance, level, index)),
+            _ => None,
+        });
+        let shards: Vec<_> = shards.collect();
+        if shards.is_empty() {
+            return Ok(Pieces::default());
+        }
+        Ok(Pieces::of(self.shared.store.item_outcomes(&shards).await?))
+    }
+
     /// Carries the task through all that was said of it. No step: nothing of it counts.
     fn step(
         &mut self,
         task: Task,
         reports: &[(SessionId, &Report)],
+        pieces: &mut Pieces,
         now: Timestamp,
     ) -> (Option<Step>, Vec<(SessionId, ToExecutor)>) {
         let mut answers = Vec::with_capacity(reports.len());
@@ -314,7 +343,7 @@ impl Progress {
                 }
                 continue;
             }
-            match self.apply(&mut step, &report.said, now) {
+            match self.apply(&mut step, &report.said, pieces, now) {
                 Ok(()) => {
                     let task = step.task_mut();
                     task.sequence = task.sequence.max(report.sequence);
@@ -332,11 +361,20 @@ impl Progress {
         (changed.then_some(step), answers)
     }
 
-    fn apply(&self, step: &mut Step, said: &Said, now: Timestamp) -> Result<(), Illegal> {
+    fn apply(&self, step: &mut Step, said: &Said, pieces: &mut Pieces, now: Timestamp) -> Result<(), Illegal> {
         let jitter = self.shared.dice.fraction();
         match said {
-            // Items and data are understood once sharding is.
-            Said::Accepted | Said::Progress { .. } | Said::Items(_) | Said::NewData { .. } => Ok(()),
+            Said::Accepted | Said::Progress { .. } => Ok(()),
+            Said::Items(outcomes) => {
+                pieces.settle(step, outcomes);
+                Ok(())
+            }
+            Said::NewData { level, items, last } => {
+                if !items::give(step, *level, items, *last) {
+                    tracing::warn!(task = %step.task().id, level, "new data does not follow what came before");
+                }
+                Ok(())
+            }
             // It did not stop what it does not have; whoever asked for that is answered by the task's end.
             Said::HandedBack(_) if step.task().state() != TaskState::Pushed => outcome::vanish(step, now, jitter),
             Said::HandedBack(reason) => outcome::hand_back(step, reason.clone(), now, jitter),
@@ -425,7 +463,8 @@ impl Concerned {
         let task = step.task();
         self.dispatcher |= step.before().is_held() && !task.state().is_held();
         self.monitor |= monitor::is_pressing(task, now);
-        self.assigner |= task.state().is_final();
+        // Of items that are done somebody may want to be told.
+        self.assigner |= task.state().is_final() || step.done() > 0;
         self.launcher |= step.instance().is_some_and(|change| change.to.is_final());
         self.alerter |= step.incidents().iter().any(|incident| incident.kind != IncidentKind::InstanceSucceeded);
     }
@@ -440,6 +479,14 @@ impl Concerned {
             (alerter, Bell::Alerter),
         ];
         bells.into_iter().filter(|(concerned, _)| *concerned).map(|(_, bell)| bell)
+    }
+}
+
+/// What a word weighs that may be large.
+fn weight(heard: &Heard) -> usize {
+    match &heard.said {
+        FromExecutor::Report(Report { said: Said::NewData { items, .. }, .. }) => items.iter().map(String::len).sum(),
+        _ => 0,
     }
 }
 

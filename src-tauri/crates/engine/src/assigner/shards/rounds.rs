@@ -1,0 +1,111 @@
+//! A further round: shards that did not succeed run again with the items of which nothing is known, then the levels
+//! that never ran, then `post_process`.
+
+use campanile_model::TaskId;
+use campanile_model::sharding::level::opened_again;
+use campanile_model::sharding::{Level, LevelState, Phase, ShardRun, Tally};
+use campanile_model::task::{Part, Step, TaskState};
+use campanile_store::ShardWrite;
+
+use super::dealing::TASKS;
+use super::{Case, Conductor, Went, write_of};
+use crate::dispatcher::outcome;
+use crate::officer::PassError;
+
+/// The run as its next round begins. Whoever asks for it writes it.
+pub fn next_round(run: ShardRun) -> ShardWrite {
+    let done = i64::try_from(run.tally.done).unwrap_or(i64::MAX);
+    let run = ShardRun {
+        phase: Phase::Reopening,
+        round: run.round + 1,
+        tally: Tally::default(),
+        told: 0,
+        notice: None,
+        post: None,
+        stopping: false,
+        ..run
+    };
+    ShardWrite { done: -done, ..ShardWrite::of(run) }
+}
+
+impl Conductor<'_> {
+    /// Lays out what the round has to do.
+    pub(super) async fn reopen(&self, case: &Case<'_>) -> Result<Went, PassError> {
+        let store = &self.shared.store;
+        let levels = store.levels(case.instance.id).await?;
+        if levels.is_empty() {
+            return self.reopen_the_beginning(case).await;
+        }
+        let states: Vec<LevelState> = levels.iter().map(|level| level.state).collect();
+        let mut total = 0;
+        let mut opened = Vec::with_capacity(levels.len());
+        for (level, state) in levels.into_iter().zip(opened_again(&states)) {
+            if state != LevelState::Waiting {
+                continue;
+            }
+            total += self.open_items(case, &level).await?;
+            opened.push(Level { state, waits_since: None, ..level });
+        }
+        let run = ShardRun { phase: Phase::Levels, tally: Tally { done: 0, total }, ..case.run.clone() };
+        Ok(Went::did(self.write(&ShardWrite { levels: opened, ..ShardWrite::of(run) }).await?))
+    }
+
+    /// Items of a level that the round has not come to: those that are no shard's yet, and those of shards that did not
+    /// succeed in an earlier round.
+    pub(super) async fn open_items(&self, case: &Case<'_>, level: &Level) -> Result<u64, PassError> {
+        let (mut dealt, mut open) = (0, 0);
+        self.each_shard(case, level, |task, _| {
+            if let Some(Part::Shard { items, done, round, .. }) = task.part {
+                dealt += items;
+                if round < case.run.round && task.state() != TaskState::Succeeded {
+                    open += items.saturating_sub(done);
+                }
+            }
+        })
+        .await?;
+        Ok(open + level.items.saturating_sub(dealt))
+    }
+
+    /// It did not come to its levels.
+    async fn reopen_the_beginning(&self, case: &Case<'_>) -> Result<Went, PassError> {
+        let pre = self.shared.store.tasks_after(case.instance.id, None, 1).await?.pop();
+        let pre = pre.filter(|task| matches!(task.part, Some(Part::PreProcess { .. })));
+        let phase = match &pre {
+            Some(_) => Phase::PreProcess,
+            None => Phase::Loading,
+        };
+        if let Some(task) = pre.filter(|task| task.state().is_final() && task.state() != TaskState::Succeeded) {
+            let steps: Vec<Step> = outcome::another_round(task, case.run.round, self.now).into_iter().collect();
+            return Ok(Went::did(self.shared.store.take(self.lead, &steps).await?.len()));
+        }
+        let run = ShardRun { phase, ..case.run.clone() };
+        Ok(Went::did(self.write(&ShardWrite::of(run)).await?))
+    }
+
+    /// Shards of a level that ran in an earlier round.
+    pub(super) async fn run_again(&self, case: &Case<'_>, level: Level) -> Result<Went, PassError> {
+        let round = case.run.round;
+        let mut failed: Vec<TaskId> = Vec::new();
+        self.each_shard(case, &level, |task, _| {
+            if task.state().is_final() && task.state() != TaskState::Succeeded {
+                failed.push(task.id);
+            }
+        })
+        .await?;
+        let mut did = 0;
+        for some in failed.chunks(TASKS) {
+            let tasks = self.shared.store.tasks(some).await?.into_iter();
+            let tasks = tasks.filter(|task| task.state().is_final() && task.state() != TaskState::Succeeded);
+            let steps: Vec<Step> =
+                tasks.filter_map(|task| outcome::another_round(task, round, self.now).ok()).collect();
+            did += self.shared.store.take(self.lead, &steps).await?.len();
+        }
+        if did > 0 {
+            // Looked at once more before the level goes on: a step may have been lost.
+            self.shared.coord.ring(campanile_coord::Bell::Monitor);
+            return Ok(Went::did(did));
+        }
+        let write = ShardWrite { levels: vec![Level { round, ..level }], ..write_of(case) };
+        Ok(Went::did(self.write(&write).await?))
+    }
+}

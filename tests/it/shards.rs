@@ -1,0 +1,123 @@
+//! Runs that are cut into shards, as processes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use campanile_tests::campanile::{Campanile, wait_until};
+use serde_json::{Value, json};
+
+/// A job whose shards write each of their items into a file, with the level that it is of.
+fn import(file: &Path, data: &[Vec<u32>], more: &Value) -> Value {
+    let command = format!(
+        "while read -r item; do echo \"$CAMPANILE_SHARD_LEVEL $item $CAMPANILE_SHARD_INDEX/$CAMPANILE_SHARD_COUNT\"; \
+         done < \"$CAMPANILE_SHARD_ITEMS\" >> '{}'",
+        file.display()
+    );
+    let mut job = json!({
+        "name": "import",
+        "schedule": {"kind": "manual"},
+        "mode": "sharding",
+        "processor": "shell",
+        "parameters": {"command": command, "data": data},
+    });
+    for (field, value) in more.as_object().expect("fields") {
+        job[field.as_str()] = value.clone();
+    }
+    job
+}
+
+/// What was written: level and item, with the shard that had it, in order.
+fn written(file: &Path) -> Vec<(String, String)> {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let parts = text.lines().filter_map(|line| line.rsplit_once(' '));
+    parts.map(|(item, shard)| (item.to_owned(), shard.to_owned())).collect()
+}
+
+#[test]
+fn every_item_goes_to_one_shard_and_levels_follow_one_another() {
+    let mut campanile = Campanile::new();
+    let file = campanile.beside("items");
+    let data: Vec<Vec<u32>> = vec![(0..25).collect(), vec![100], Vec::new(), (200..207).collect()];
+    campanile.applies(&[import(&file, &data, &json!({"shardMaxSize": 10}))]);
+    let serve = campanile.serves();
+    let run = campanile.runs_to_its_end("import");
+    assert_eq!(run["state"], "succeeded", "{run}");
+
+    let written = written(&file);
+    let levels: Vec<&str> = written.iter().map(|(item, _)| item.split(' ').next().unwrap_or_default()).collect();
+    assert!(levels.is_sorted(), "{levels:?}");
+    let mut by_item: BTreeMap<&str, &str> = BTreeMap::new();
+    for (item, shard) in &written {
+        assert!(by_item.insert(item, shard).is_none(), "{item} was given out twice");
+    }
+    assert_eq!(by_item.len(), 33);
+    // Its index modulo their number: three shards of twenty-five items, one of one, one of seven.
+    assert_eq!([by_item["0 0"], by_item["0 13"], by_item["0 24"]], ["0/3", "1/3", "0/3"]);
+    assert_eq!([by_item["1 100"], by_item["3 206"]], ["0/1", "0/1"]);
+    assert!(serve.stop().success());
+}
+
+#[test]
+fn after_a_level_that_failed_the_next_is_cancelled_and_a_further_round_goes_on_from_there() {
+    let mut campanile = Campanile::new();
+    let file = campanile.beside("items");
+    let mend = campanile.beside("mended");
+    let data = vec![vec![1, 2, 3], vec![4]];
+    let mut job = import(&file, &data, &json!({"shardMaxSize": 1, "retry": {"retries": 0}}));
+    let command = job["parameters"]["command"].as_str().expect("a command").to_owned();
+    let second = format!("[ $CAMPANILE_SHARD_INDEX != 1 ] || [ -e '{}' ] || exit 3; {command}", mend.display());
+    job["parameters"]["command"] = json!(second);
+    campanile.applies(&[job]);
+    let serve = campanile.serves();
+    let run = campanile.runs_to_its_end("import");
+    assert_eq!(run["state"], "failed", "{run}");
+    let items = || -> Vec<String> {
+        let mut items: Vec<String> = written(&file).into_iter().map(|(item, _)| item).collect();
+        items.sort();
+        items
+    };
+    assert_eq!(items(), ["0 1", "0 3"]);
+
+    fs::write(&mend, "").expect("it can be written");
+    let id = run["id"].as_str().expect("an id").to_owned();
+    campanile.cli(&["retry", &id]).done();
+    wait_until("the further round ends", || campanile.runs("import")[0]["state"] == "succeeded");
+    // What succeeded did not run again, and the second level ran after all.
+    assert_eq!(items(), ["0 1", "0 2", "0 3", "1 4"]);
+    campanile.checks_the_ledger();
+    assert!(serve.stop().success());
+}
+
+#[test]
+fn a_run_that_is_cancelled_begins_nothing_more() {
+    let mut campanile = Campanile::new();
+    let file = campanile.beside("items");
+    let data = vec![(0..50).collect(), vec![100]];
+    let mut job = import(&file, &data, &json!({"shardMaxSize": 1}));
+    let command = job["parameters"]["command"].as_str().expect("a command").to_owned();
+    job["parameters"]["command"] = json!(format!("{command}; sleep 60"));
+    campanile.applies(&[job]);
+    let serve = campanile.serves();
+    campanile.cli(&["run", "import"]).done();
+    wait_until("some of it runs", || written(&file).len() >= 2);
+    let id = campanile.runs("import")[0]["id"].as_str().expect("an id").to_owned();
+    campanile.cli(&["cancel", &id]).done();
+    wait_until("it is over", || campanile.runs("import")[0]["state"] == "cancelled");
+    assert!(written(&file).len() < 50);
+    assert!(serve.stop().success());
+}
+
+#[test]
+fn a_run_without_items_has_nothing_to_do_and_data_of_another_shape_is_refused() {
+    let mut campanile = Campanile::new();
+    let file = campanile.beside("items");
+    campanile.applies(&[import(&file, &[], &json!({}))]);
+    let wrong = import(&file, &[], &json!({"name": "wrong", "parameters": {"command": "true", "data": [[1], 2]}}));
+    assert_eq!(campanile.apply(&[wrong]).refused().1, "k_sc_ec_000010");
+    let serve = campanile.serves();
+    let run = campanile.runs_to_its_end("import");
+    assert_eq!(run["state"], "succeeded", "{run}");
+    assert!(written(&file).is_empty());
+    assert!(serve.stop().success());
+}
