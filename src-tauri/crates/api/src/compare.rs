@@ -46,7 +46,7 @@ impl Api {
 
     async fn side(&self, instance: Instance) -> Result<Side, Fault> {
         let spec = self.version_of(&instance).await?.spec;
-        let tasks = self.store().tasks_of(instance.id).await?;
+        let tasks = self.store().tasks_after(instance.id, None, crate::runs::MOST_TASKS).await?;
         Ok(Side { instance, spec, tasks })
     }
 }

@@ -100,14 +100,13 @@ impl Api {
         }
         let instance = summary.instance;
         let failed = matches!(instance.state, InstanceState::Failed);
-        let tasks = if failed { self.store().tasks_of(id).await? } else { Vec::new() };
-        let failure = tasks.into_iter().find_map(|task| task.failure).map(|failure| Fault {
-            code: failure.code,
-            message: failure.message,
-            hint: None,
-            field: None,
-            span: None,
-        });
+        let tasks =
+            if failed { self.store().tasks_after(id, None, crate::runs::MOST_TASKS).await? } else { Vec::new() };
+        let failure = tasks
+            .into_iter()
+            .find_map(|task| task.failure)
+            .or(instance.failure.clone())
+            .map(|failure| Fault { code: failure.code, message: failure.message, hint: None, field: None, span: None });
         Ok(RunState {
             run: id.to_string(),
             job: summary.job_name,

@@ -19,6 +19,9 @@ use crate::{Api, CallContext};
 const LOG_LINES: u32 = 1000;
 const MOST_LOG_LINES: u32 = 5000;
 
+/// Of one run, where it is shown whole: one that is cut into shards may have a hundred thousand.
+pub(crate) const MOST_TASKS: usize = 200;
+
 impl Api {
     pub(crate) async fn list_instances(&self, list: ListInstances, cx: &CallContext) -> Result<InstancePage, Fault> {
         let told = self.told(cx)?;
@@ -47,7 +50,7 @@ impl Api {
         let Some(version) = self.store().job_version(instance.job, instance.version).await? else {
             return Err(Code::JobNotFound.fault().with("job", &summary.job_name));
         };
-        let tasks = self.store().tasks_of(id).await?;
+        let tasks = self.store().tasks_after(id, None, MOST_TASKS).await?;
         let upstream = self.upstream_runs(&instance).await?;
         let chain = self.chain(&instance, &upstream, &version, tasks.first(), &told).await?;
         let mut rows = Vec::with_capacity(tasks.len());

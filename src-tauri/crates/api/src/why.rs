@@ -17,6 +17,7 @@ use campanile_model::task::{Task, TaskState};
 use campanile_model::{Code, Fault, InstanceId, TaskId, Timestamp, Words};
 
 use crate::moments::{Told, read_wall};
+use crate::runs::MOST_TASKS;
 use crate::views::*;
 use crate::{Api, CallContext};
 
@@ -80,11 +81,13 @@ impl Api {
         let instance = summary.instance;
         let version = self.version_of(&instance).await?;
         let mut tasks = Vec::new();
-        for task in self.store().tasks_of(id).await? {
-            if only.is_none_or(|only| only == task.id) {
-                let history = self.archive.history(task.id).await?;
-                tasks.push((task, history));
-            }
+        let asked = match only {
+            Some(only) => self.store().tasks(&[only]).await?,
+            None => self.store().tasks_after(id, None, MOST_TASKS).await?,
+        };
+        for task in asked.into_iter().filter(|task| task.instance == id) {
+            let history = self.archive.history(task.id).await?;
+            tasks.push((task, history));
         }
         let standing = self.standing(&instance, tasks.iter().map(|(task, _)| task)).await?;
         let facts = Facts {

@@ -47,10 +47,7 @@ impl ShardingProcessor for Adding {
             data.add(0, json!({"was": value})).await?;
             data.add(1, json!(1)).await?;
         }
-        match data.add(0, json!("too late")).await {
-            Err(refused) => Err(refused),
-            Ok(()) => Ok(()),
-        }
+        data.add(0, json!("too late")).await
     }
 
     async fn sharding_process(&self, ctx: TaskContext, shard: Shard, mut items: Items) -> Result<Value, TaskError> {

@@ -49,7 +49,7 @@ export function ExecutionFields({ rest, set, error }: ExecutionFieldsProps) {
     isTold(rest.stillNeeded, undefined) ||
     isTold(rest.failureRules, undefined);
   const [more, setMore] = useState(told);
-  const mode = (rest.mode as "unicast" | "broadcast" | undefined) ?? "unicast";
+  const mode = (rest.mode as keyof typeof w.modes | undefined) ?? "unicast";
   const route = (rest.route as keyof typeof w.routes | undefined) ?? "leastLoaded";
   const put = (key: string, value: unknown) => set({ [key]: value }, key);
   const figure = (key: string) => (typeof rest[key] === "number" ? (rest[key] as number) : null);
@@ -64,7 +64,7 @@ export function ExecutionFields({ rest, set, error }: ExecutionFieldsProps) {
           value={mode}
           onChange={(next) => put("mode", next)}
           error={error("mode")}
-          options={(["unicast", "broadcast"] as const).map((value) => ({ value, label: w.modes[value] }))}
+          options={(["unicast", "broadcast", "sharding"] as const).map((value) => ({ value, label: w.modes[value] }))}
         />
         {mode === "broadcast" ? (
           <NumberField

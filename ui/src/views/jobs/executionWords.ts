@@ -4,7 +4,7 @@ export const executionWords = words(
   {
     title: "Execution",
     mode: "Runs on",
-    modes: { unicast: "one executor", broadcast: "every executor of the group" },
+    modes: { unicast: "one executor", broadcast: "every executor of the group", sharding: "its data, cut into shards" },
     minSuccess: "Executors that must succeed",
     minSuccessHint: "all of them where empty",
     route: "Which executor",
@@ -72,7 +72,7 @@ export const executionWords = words(
   {
     title: "执行方式",
     mode: "运行于",
-    modes: { unicast: "一个执行器", broadcast: "组内所有执行器" },
+    modes: { unicast: "一个执行器", broadcast: "组内所有执行器", sharding: "将数据分片执行" },
     minSuccess: "须成功的执行器数",
     minSuccessHint: "留空表示全部",
     route: "选择执行器",
