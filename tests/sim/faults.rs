@@ -98,7 +98,7 @@ impl Forecast {
 impl Faults for Forecast {
     async fn before(&self, op: Op) -> Result<()> {
         // Few instances have several tasks, and it is their ends that are settled; and a claim is rare, too.
-        let times = if matches!(op.name, "settle" | "claim") { 5 } else { 1 };
+        let times = if matches!(op.name, "settle" | "conduct" | "claim") { 5 } else { 1 };
         if self.seam(|weather| weather.fails_before * times).await {
             self.count("refused", op);
             self.hands.note(|| format!("{}: {} is refused by the store", self.node, op.name));

@@ -41,6 +41,7 @@ mod requests;
 mod rows;
 mod schema;
 mod settings;
+mod shards;
 mod tasks;
 mod unplanned;
 mod upkeep;

@@ -132,6 +132,7 @@ impl Write {
                 )
                 .await?;
             }
+            Change::Conduct(write) => return self.conduct(write).await,
             Change::DrainExecutor { group, name, drain } => {
                 return self.drain_executor(group, name, drain.as_ref()).await;
             }

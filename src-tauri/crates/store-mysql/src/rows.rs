@@ -351,6 +351,7 @@ pub(crate) fn task(row: &MySqlRow) -> Result<Task> {
     task.stop = row.maybe_json("stop")?;
     task.failure = row.maybe_json("failure")?;
     task.result = row.maybe_text("result")?;
+    task.part = row.maybe_json("part")?;
     Ok(task.stored(&StoredTask {
         state: row.task_state("state")?,
         attempt: row.small("attempt")?,
@@ -405,6 +406,7 @@ pub(crate) fn task_values(seq: i64, task: &Task, fence: u64) -> Result<Row> {
         task.need().key(),
         task.needs.tenant.as_ref(),
         task.expires_at,
+        maybe_written(task.part.as_ref())?,
     ])
 }
 

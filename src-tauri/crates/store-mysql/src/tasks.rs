@@ -14,13 +14,14 @@ use crate::MysqlStore;
 use crate::connection::{Line, Write, composed, sql};
 use crate::instances::Only;
 use crate::rows::{self, Columns, Id, limit};
+use crate::shards::Brought;
 use crate::values::{IntoValue, Row, Value, ids, list, numbers, row, union};
 
 pub(crate) const MAKE: &str = "INSERT INTO tasks (
         instance_seq, id, instance, job, version, grp, processor, limits, state, attempt, fence, lane, due_at, ready_at,
         pushed_at, started_at, finished_at, deadline_at, executor_group, executor_name, executor_boot, sequence,
         retries_used, lost_unstarted, stop, failure, result, lane_since, promote_at, promotions, handed_back, need, tenant,
-        expires_at)";
+        expires_at, part)";
 
 const MOVE_ON: &str = "tasks t ON t.seq = u.c0 SET
         t.version = u.c4, t.grp = u.c5, t.processor = u.c6, t.limits = u.c7, t.state = u.c8, t.attempt = u.c9,
@@ -28,7 +29,8 @@ const MOVE_ON: &str = "tasks t ON t.seq = u.c0 SET
         t.started_at = u.c15, t.finished_at = u.c16, t.deadline_at = u.c17, t.executor_group = u.c18,
         t.executor_name = u.c19, t.executor_boot = u.c20, t.sequence = u.c21, t.retries_used = u.c22,
         t.lost_unstarted = u.c23, t.stop = u.c24, t.failure = u.c25, t.result = u.c26, t.lane_since = u.c27,
-        t.promote_at = u.c28, t.promotions = u.c29, t.handed_back = u.c30, t.need = u.c31";
+        t.promote_at = u.c28, t.promotions = u.c29, t.handed_back = u.c30, t.need = u.c31,
+        t.part = u.c34";
 
 /// So many needs are looked for by one statement.
 const NEEDS_AT_ONCE: usize = 64;
@@ -317,6 +319,7 @@ impl TaskStore for MysqlStore {
 /// A task's row as far as a step has to know it.
 struct Seen {
     seq: i64,
+    instance: i64,
     fence: i64,
     executor: Option<String>,
 }
@@ -415,7 +418,7 @@ impl Write {
         mut admit: impl FnMut(&Task) -> bool,
     ) -> Result<Vec<Claimed>> {
         let text = format!(
-            "SELECT seq, id, fence, executor_name FROM tasks FORCE INDEX (tasks_by_id)
+            "SELECT seq, instance_seq, id, fence, executor_name FROM tasks FORCE INDEX (tasks_by_id)
              WHERE id IN ({}) FOR UPDATE{where_locked}",
             ids(steps.iter().map(|step| step.task().id).collect::<BTreeSet<TaskId>>())
         );
@@ -423,8 +426,12 @@ impl Write {
         let mut rows_seen = HashMap::with_capacity(found.len());
         for row in &found {
             let id: TaskId = row.id("id")?;
-            let seen =
-                Seen { seq: row.int("seq")?, fence: row.int("fence")?, executor: row.maybe_text("executor_name")? };
+            let seen = Seen {
+                seq: row.int("seq")?,
+                instance: row.int("instance_seq")?,
+                fence: row.int("fence")?,
+                executor: row.maybe_text("executor_name")?,
+            };
             rows_seen.insert(id, seen);
         }
 
@@ -433,6 +440,7 @@ impl Write {
         let mut history = Vec::new();
         let mut incidents = Vec::new();
         let mut instances = Vec::new();
+        let mut shards = Brought::default();
         for step in steps {
             let task = step.task();
             let seen = rows_seen.get_mut(&task.id).filter(|seen| seen.fence == rows::number(step.seen()));
@@ -463,6 +471,7 @@ impl Write {
             }
             incidents.extend(step.incidents());
             instances.extend(step.instance());
+            shards.add(seen.instance, step)?;
             seen.fence = rows::number(step.next_fence());
             seen.executor = now;
             latest.insert(seen.seq, *step);
@@ -477,6 +486,7 @@ impl Write {
         self.insert(head, &history, "").await?;
         self.put_incidents(incidents.into_iter()).await?;
         self.move_instances(&instances, Only::Any).await?;
+        self.put_brought(shards).await?;
         Ok(taken)
     }
 

@@ -177,6 +177,11 @@ impl Write {
                 "DELETE m FROM tasks t STRAIGHT_JOIN task_moves m ON m.task_seq = t.seq WHERE t.instance_seq IN ({seqs})"
             ),
             format!("DELETE FROM tasks WHERE instance_seq IN ({seqs})"),
+            format!("DELETE FROM shard_runs WHERE instance_seq IN ({seqs})"),
+            format!("DELETE FROM shard_levels WHERE instance_seq IN ({seqs})"),
+            format!("DELETE FROM shard_data WHERE instance_seq IN ({seqs})"),
+            format!("DELETE FROM shard_pieces WHERE instance_seq IN ({seqs})"),
+            format!("DELETE FROM shard_outcomes WHERE instance_seq IN ({seqs})"),
         ] {
             self.execute(composed(text)).await?;
         }
