@@ -42,7 +42,7 @@ fn every_item_goes_to_one_shard_and_levels_follow_one_another() {
     campanile.applies(&[import(&file, &data, &json!({"shardMaxSize": 10}))]);
     let serve = campanile.serves();
     let run = campanile.runs_to_its_end("import");
-    assert_eq!(run["state"], "succeeded", "{run}");
+    assert_eq!(run["row"]["state"], "succeeded", "{run}");
 
     let written = written(&file);
     let levels: Vec<&str> = written.iter().map(|(item, _)| item.split(' ').next().unwrap_or_default()).collect();
@@ -71,7 +71,7 @@ fn after_a_level_that_failed_the_next_is_cancelled_and_a_further_round_goes_on_f
     campanile.applies(&[job]);
     let serve = campanile.serves();
     let run = campanile.runs_to_its_end("import");
-    assert_eq!(run["state"], "failed", "{run}");
+    assert_eq!(run["row"]["state"], "failed", "{run}");
     let items = || -> Vec<String> {
         let mut items: Vec<String> = written(&file).into_iter().map(|(item, _)| item).collect();
         items.sort();
@@ -80,7 +80,7 @@ fn after_a_level_that_failed_the_next_is_cancelled_and_a_further_round_goes_on_f
     assert_eq!(items(), ["0 1", "0 3"]);
 
     fs::write(&mend, "").expect("it can be written");
-    let id = run["id"].as_str().expect("an id").to_owned();
+    let id = run["row"]["id"].as_str().expect("an id").to_owned();
     campanile.cli(&["retry", &id]).done();
     wait_until("the further round ends", || campanile.runs("import")[0]["state"] == "succeeded");
     // What succeeded did not run again, and the second level ran after all.
@@ -117,7 +117,7 @@ fn a_run_without_items_has_nothing_to_do_and_data_of_another_shape_is_refused() 
     assert_eq!(campanile.apply(&[wrong]).refused().1, "k_sc_ec_000010");
     let serve = campanile.serves();
     let run = campanile.runs_to_its_end("import");
-    assert_eq!(run["state"], "succeeded", "{run}");
+    assert_eq!(run["row"]["state"], "succeeded", "{run}");
     assert!(written(&file).is_empty());
     assert!(serve.stop().success());
 }

@@ -29,8 +29,8 @@ use campanile_model::{AlarmId, InstanceId, JobId, Lane, QuestionId, RequestId, T
 use campanile_store::{
     AlarmStore, Assignment, Bound, CarriedOut, Cause, Change, Claimed, ExecutorStore, HistoryEntry, IncidentMark,
     InstanceStore, JobStore, LaneDepth, Launch, Launched, Lead, LeaseRow, LeaseStore, LedgerExtract, MadeInstance,
-    OMISSIONS_OUTLIVE, Purge, Purged, RequestStore, Result, Room, Scope, SettingStore, Settlement, ShardStore,
-    ShardWrite, StoreError, Taken, TaskStore, Unplanned, UnplannedStore, UpkeepStore, Wanted, scopes_of,
+    OMISSIONS_OUTLIVE, Purge, Purged, RequestStore, Result, Room, Scope, SettingStore, Settlement, StoreError, Taken,
+    TaskStore, Unplanned, UnplannedStore, UpkeepStore, Wanted, scopes_of,
 };
 use serde_json::Value;
 

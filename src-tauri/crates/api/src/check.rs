@@ -1,8 +1,9 @@
 //! Whether a job can be saved here and now: the rules of the model, and what only the node knows.
 
+use campanile_engine::assigner::shards::DATA;
 use campanile_engine::launcher::chain_faults;
 use campanile_model::blackout::{Blackouts, JobBlackout, JobWindows};
-use campanile_model::job::{Job, JobSpec};
+use campanile_model::job::{Job, JobSpec, Mode};
 use campanile_model::schedule::{PreviewRun, Schedule, Timing, preview};
 use campanile_model::{Almanac, Code, Fault, JobId, Timestamp, Words, job_check};
 use serde_json::{Map, Value};
@@ -190,7 +191,14 @@ impl Api {
         let processors = self.node.processors();
         let found = processors.iter().find(|one| one.group == spec.executor_group && one.name == spec.processor);
         match found {
-            Some(processor) => faults.extend(parameter_faults(processor, &spec.parameters)),
+            Some(processor) => {
+                let mut parameters = spec.parameters.clone();
+                if spec.mode == Mode::Sharding {
+                    // It comes item by item, and is not one of its parameters.
+                    parameters.remove(DATA);
+                }
+                faults.extend(parameter_faults(processor, &parameters));
+            }
             None if spec.executor_group == EMBEDDED_GROUP => {
                 faults.push(Code::ProcessorNotRegistered.fault().with("name", &spec.processor).at("processor"));
             }

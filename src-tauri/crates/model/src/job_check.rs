@@ -403,7 +403,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
     /// Puts `change` over a job that is fine, and says field and code of what is wrong with it.
-    fn check_with(change: &serde_json::Value) -> Vec<(String, String)> {
+    fn check_with(change: &Value) -> Vec<(String, String)> {
         let mut document = json!({
             "name": "nightly-report",
             "schedule": {"kind": "cron", "expression": "0 2 * * *", "timeZone": "Asia/Shanghai"},
@@ -449,7 +449,7 @@ mod tests {
     #[test]
     fn each_field_that_is_wrong_is_named_with_its_code() {
         let invalid = Code::JobInvalid;
-        let table: &[(serde_json::Value, &str, Code)] = &[
+        let table: &[(Value, &str, Code)] = &[
             (json!({"name": ""}), "name", invalid),
             (json!({"name": "a\nb"}), "name", invalid),
             (json!({"name": " a"}), "name", invalid),
@@ -540,7 +540,7 @@ mod tests {
 
     #[test]
     fn each_setting_of_shards_that_is_wrong_is_named() {
-        let table: &[(serde_json::Value, &str)] = &[
+        let table: &[(Value, &str)] = &[
             (json!({"shardMaxSize": 0, "shardMinSize": 0}), "shardMaxSize shardMinSize"),
             (json!({"shardMaxSize": 1_000_001}), "shardMaxSize"),
             (json!({"shardMinSize": 1001}), "shardMinSize"),
