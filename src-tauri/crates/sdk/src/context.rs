@@ -178,7 +178,7 @@ impl TaskContext {
     }
 
     pub(crate) fn own_shard(&self) -> Shard {
-        let shard = self.0.push.shard.clone().unwrap_or_default();
+        let shard = self.0.push.shard.unwrap_or_default();
         Shard {
             level: shard.level,
             level_count: shard.level_count,

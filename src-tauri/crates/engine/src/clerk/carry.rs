@@ -518,7 +518,7 @@ impl Draft<'_> {
         }
         if let Some(run) = self.shared.store.shard_run(id).await? {
             // Whoever carries it through its phases finds what is to run again.
-            let write = ShardWrite { reopens: Some(self.now), ..next_round(run) };
+            let write = ShardWrite { reopens: Some(self.now), ..next_round(&run) };
             self.note(
                 &format!("instance:{id}"),
                 Some(json!({"state": instance.state})),

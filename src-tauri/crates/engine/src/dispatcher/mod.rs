@@ -280,10 +280,14 @@ impl Dispatcher {
         let mut found: HashMap<InstanceId, Option<ShardRun>> = HashMap::new();
         for (_, going) in steps.iter().zip(going).filter(|(step, _)| step.task().part.is_some()) {
             let instance = going.instance.id;
-            if !found.contains_key(&instance) {
-                found.insert(instance, self.shared.store.shard_run(instance).await?);
-            }
-            going.run = found[&instance].clone();
+            going.run = match found.get(&instance) {
+                Some(run) => run.clone(),
+                None => {
+                    let run = self.shared.store.shard_run(instance).await?;
+                    found.insert(instance, run.clone());
+                    run
+                }
+            };
         }
         Ok(())
     }

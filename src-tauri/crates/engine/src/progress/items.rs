@@ -99,17 +99,15 @@ mod tests {
 
     #[test]
     fn an_outcome_finds_its_item_once_and_others_are_passed_over() {
-        let table: &[(&[&[(u64, bool)]], [&str; 2], u64)] = &[
-            (&[], ["...", ".."], 0),
-            (&[&[(1, true), (13, false)]], ["+..", ".-"], 2),
-            // Twice, in one report and in the next.
-            (&[&[(4, false), (4, true)], &[(4, true), (7, true)]], [".-+", ".."], 2),
-            // Of another shard, and beyond the level.
-            (&[&[(0, true), (5, true), (16, true)]], ["...", ".."], 0),
-        ];
-        for (reports, marks, done) in table {
-            assert_eq!(check(reports), (marks.map(str::to_owned).to_vec(), *done, *done), "{reports:?}");
-        }
+        let expect = |reports: &[&[(u64, bool)]], marks: [&str; 2], done: u64| {
+            assert_eq!(check(reports), (marks.map(str::to_owned).to_vec(), done, done), "{reports:?}");
+        };
+        expect(&[], ["...", ".."], 0);
+        expect(&[&[(1, true), (13, false)]], ["+..", ".-"], 2);
+        // Twice, in one report and in the next.
+        expect(&[&[(4, false), (4, true)], &[(4, true), (7, true)]], [".-+", ".."], 2);
+        // Of another shard, and beyond the level.
+        expect(&[&[(0, true), (5, true), (16, true)]], ["...", ".."], 0);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use campanile_model::instance::{Instance, InstanceMove, InstanceState, Origin};
 use campanile_model::job::{Job, JobVersion};
 use campanile_model::question::Question;
 use campanile_model::request::{Answer, Request};
+use campanile_model::sharding::{Chunk, Level, Piece, PieceOutcomes, ShardRun};
 use campanile_model::task::{ExecutorRef, Incident, Need, Step, Task};
 use campanile_model::{AlarmId, InstanceId, JobId, Lane, RequestId, TaskId, Timestamp};
 use serde_json::Value;
@@ -87,6 +88,18 @@ in_turn! {
     ExecutorStore {
         put_executors(lead: &Lead, seen: &[ExecutorEntry], forget_before: Timestamp) -> ();
         executors() -> Vec<(ExecutorEntry, Option<Drain>)>;
+    }
+    ShardStore {
+        conduct(lead: &Lead, write: &ShardWrite) -> Taken;
+        shard_runs(limit: usize) -> Vec<ShardRun>;
+        shard_run(instance: InstanceId) -> Option<ShardRun>;
+        levels(instance: InstanceId) -> Vec<Level>;
+        level_sizes(instance: InstanceId, draft: u32) -> Vec<(u32, u64)>;
+        chunks(instance: InstanceId, draft: u32, from: (u32, u64), limit: usize) -> Vec<Chunk>;
+        pieces(instance: InstanceId, shard: (u32, u32), from: u64, limit: usize) -> Vec<(Piece, PieceOutcomes)>;
+        item_outcomes(of: &[(InstanceId, u32, u32)]) -> Vec<(InstanceId, PieceOutcomes)>;
+        tasks_after(instance: InstanceId, after: Option<TaskId>, limit: usize) -> Vec<Task>;
+        open_tasks(instance: InstanceId, limit: usize) -> Vec<Task>;
     }
     TaskStore {
         take(lead: &Lead, steps: &[Step]) -> Vec<Taken>;

@@ -13,7 +13,7 @@ use crate::dispatcher::outcome;
 use crate::officer::PassError;
 
 /// The run as its next round begins. Whoever asks for it writes it.
-pub fn next_round(run: ShardRun) -> ShardWrite {
+pub fn next_round(run: &ShardRun) -> ShardWrite {
     let done = i64::try_from(run.tally.done).unwrap_or(i64::MAX);
     let run = ShardRun {
         phase: Phase::Reopening,
@@ -23,7 +23,7 @@ pub fn next_round(run: ShardRun) -> ShardWrite {
         notice: None,
         post: None,
         stopping: false,
-        ..run
+        ..run.clone()
     };
     ShardWrite { done: -done, ..ShardWrite::of(run) }
 }
