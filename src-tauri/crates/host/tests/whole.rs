@@ -148,7 +148,7 @@ async fn bad_input_gets_its_code_and_changes_nothing() {
             Code::ProcessorNotRegistered,
         ),
         ("save_job", job(json!({"parameters": {}})), Code::ParametersRefused),
-        ("save_job", job(json!({"mode": "sharding"})), Code::NotYet),
+        ("save_job", job(json!({"mode": "sharding", "shardMaxSize": 0})), Code::JobInvalid),
         ("save_job", json!({"spec": []}), Code::BadRequest),
         ("get_job", json!({"job": "nobody"}), Code::JobNotFound),
         ("run_jobs", json!({"jobs": ["nobody"]}), Code::JobNotFound),
