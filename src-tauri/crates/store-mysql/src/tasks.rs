@@ -236,12 +236,14 @@ impl TaskStore for MysqlStore {
 
     async fn earliest_deadline(&self) -> Result<Option<Timestamp>> {
         // Overrun tasks keep none.
-        let row = self
-            .read()
-            .await?
-            .row(sql("SELECT deadline_at FROM tasks FORCE INDEX (tasks_deadline)
-                      WHERE state IN (201, 202) AND deadline_at IS NOT NULL ORDER BY deadline_at LIMIT 1"))
-            .await?;
+        let text = state_by_state(&[201, 202], |state| {
+            format!(
+                "(SELECT deadline_at FROM tasks FORCE INDEX (tasks_deadline)
+                  WHERE state = {state} AND deadline_at IS NOT NULL ORDER BY deadline_at LIMIT 1)"
+            )
+        });
+        let text = format!("{text} ORDER BY deadline_at LIMIT 1");
+        let row = self.read().await?.row(composed(text)).await?;
         row.map(|row| row.time("deadline_at")).transpose()
     }
 
@@ -260,18 +262,15 @@ impl TaskStore for MysqlStore {
     }
 
     async fn holders(&self) -> Result<Vec<ExecutorRef>> {
-        // Asked state by state: of several at once the server may rather read the whole index, for their order.
-        let of = |state: u16| {
+        let text = state_by_state(&HELD, |state| {
             format!(
-                "SELECT executor_group, executor_name, executor_boot FROM tasks FORCE INDEX (tasks_held)
-                 WHERE state = {state} AND executor_name IS NOT NULL"
+                "(SELECT DISTINCT executor_group, executor_name, executor_boot FROM tasks FORCE INDEX (tasks_held)
+                  WHERE state = {state} AND executor_name IS NOT NULL)"
             )
-        };
+        });
         let text = format!(
-            "{} UNION {} UNION {} ORDER BY executor_group, executor_name, executor_boot",
-            of(201),
-            of(202),
-            of(203)
+            "SELECT DISTINCT executor_group, executor_name, executor_boot FROM ({text}) held
+             ORDER BY executor_group, executor_name, executor_boot"
         );
         rows::all(&self.read().await?.rows(composed(text)).await?, rows::executor)
     }
@@ -328,21 +327,34 @@ struct Seen {
     executor: Option<String>,
 }
 
+/// The states of a task that an executor holds.
+const HELD: [u16; 3] = [201, 202, 203];
+
+/// One search for each state, and what all of them find. Where an index answers by itself, and is asked for several
+/// states at once, the server may rather read the whole of it for the order of the answer: its statistics decide, and
+/// then all that has ever been finished is read.
+fn state_by_state(states: &[u16], search: impl Fn(u16) -> String) -> String {
+    union(&states.iter().copied().map(search).collect::<Vec<_>>(), "")
+}
+
 /// How many tasks are held in each scope.
 async fn held_in(line: &mut Line, scopes: &[Scope]) -> Result<Vec<u64>> {
     let mut held: HashMap<Scope, u64> = HashMap::with_capacity(scopes.len());
     if !scopes.is_empty() {
-        let found = line
-            .rows(sql("SELECT executor_group, executor_name, executor_boot, COUNT(*) AS n
-                       FROM tasks FORCE INDEX (tasks_held) WHERE state IN (201, 202, 203)
-                       GROUP BY executor_group, executor_name, executor_boot"))
-            .await?;
+        let text = state_by_state(&HELD, |state| {
+            format!(
+                "(SELECT executor_group, executor_name, executor_boot, COUNT(*) AS n
+                  FROM tasks FORCE INDEX (tasks_held) WHERE state = {state}
+                  GROUP BY executor_group, executor_name, executor_boot)"
+            )
+        });
+        let found = line.rows(composed(text)).await?;
         for row in &found {
             let executor = rows::executor(row)?;
             let n = row.count("n")?;
             *held.entry(Scope::Group(executor.group.clone())).or_default() += n;
             *held.entry(Scope::Everything).or_default() += n;
-            held.insert(Scope::Executor(executor), n);
+            *held.entry(Scope::Executor(executor)).or_default() += n;
         }
     }
     let jobs: Vec<JobId> = scopes
