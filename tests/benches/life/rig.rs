@@ -14,7 +14,7 @@ use campanile_model::{Almanac, Timestamp};
 use campanile_store::conformance::fixtures;
 use campanile_store::{
     Archive as _, Change, ExecutorStore as _, InstanceFilter, InstanceSummary, JobStore as _, Lead, LeaseStore as _,
-    Taken,
+    Taken, TaskFilter,
 };
 use campanile_store_sqlite::SqliteStore;
 use campanile_tests::campanile::Member;
@@ -206,8 +206,9 @@ impl Rig {
                 break;
             }
         }
+        let succeeded = TaskFilter { states: vec![TaskState::Succeeded], executor: None };
         loop {
-            let page = self.store.task_page(&[TaskState::Succeeded], cursor, PAGE).await?;
+            let page = self.store.task_page(&succeeded, cursor, PAGE).await?;
             tasks.extend(page.rows);
             cursor = page.next;
             if cursor.is_none() {

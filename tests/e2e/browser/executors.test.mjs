@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { eventually } from "../harness/eventually.mjs";
-import { button, toast, toView } from "../harness/hands.mjs";
+import { button, choose, toast, toView } from "../harness/hands.mjs";
 import { story } from "../harness/stories.mjs";
 
 const NEVER = { retries: 0, baseSeconds: 1, maxSeconds: 60, multiplier: 2 };
@@ -47,6 +47,34 @@ story("an executor is drained by the keyboard, holds work back, and takes it aga
   await node.instance("work", (row) => row.state === "succeeded");
   await page.getByRole("grid", { name: "Executors" }).getByText("local", { exact: true }).dblclick();
   await page.getByText("It has nothing in hand.").waitFor();
+});
+
+story("an executor's log tells what it was given and what came of it, and its runs are a click away", async (scene) => {
+  const { page, node, go } = scene;
+  await node.job({ name: "talks", parameters: { command: "echo hello from here; echo trouble >&2" } });
+  await node.job({ name: "breaks", retry: NEVER, parameters: { command: "exit 3" } });
+  await run(node, "talks");
+  await node.instance("talks", (row) => row.state === "succeeded");
+  await run(node, "breaks");
+  await node.instance("breaks", (row) => row.state === "failed");
+  await go("/executors");
+  await page.getByRole("grid", { name: "Executors" }).getByText("local", { exact: true }).dblclick();
+  await choose(page, "Log");
+  const log = page.getByTestId("executor-log");
+  await log.getByText("talks │ hello from here", { exact: true }).waitFor();
+  await log.getByText("talks → 301 Succeeded").waitFor();
+  await log.getByText(/breaks → 302 Failed: .*3/).waitFor();
+  // It goes on by itself.
+  await node.job({ name: "later", parameters: { command: "echo and one more" } });
+  await run(node, "later");
+  await log.getByText("later │ and one more", { exact: true }).waitFor();
+
+  await page.getByRole("link", { name: "All its runs" }).click();
+  await page.getByTestId("runs-executor").getByText("local/").waitFor();
+  const runs = page.getByRole("grid", { name: "Runs, newest first" });
+  await runs.getByText("breaks").waitFor();
+  await page.getByRole("button", { name: "Clear the filters" }).click();
+  await eventually("the filter is gone from the address", () => !page.url().includes("executor="));
 });
 
 story("a run says why, is compared with the last good one, and is run again with other parameters", async (scene) => {

@@ -11,6 +11,15 @@ export const executorsQuery = () =>
     refetchInterval: 1_000,
   });
 
+/** What one executor was given and what its tasks wrote lately. */
+export const executorLogQuery = (group: string, name: string) =>
+  queryOptions({
+    queryKey: ["executors", "log", group, name],
+    queryFn: () => call("executor_log", { group, name }),
+    // Lines of many tasks have no topic of their own to wait for.
+    refetchInterval: 1_000,
+  });
+
 function useExecutorsChange<I>(ask: (input: I) => Promise<unknown>) {
   const client = useQueryClient();
   return useMutation({

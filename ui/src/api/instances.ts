@@ -9,7 +9,7 @@ import {
 import { call, type Input } from "./door";
 import type { DoneView, ListInstances } from "./types";
 
-export type RunsFilter = Required<Pick<ListInstances, "job" | "states" | "task_states">>;
+export type RunsFilter = Required<Pick<ListInstances, "job" | "states" | "task_states" | "executor">>;
 
 export const instancesQuery = (filter: RunsFilter) =>
   infiniteQueryOptions({

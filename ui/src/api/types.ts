@@ -89,6 +89,12 @@ text?: string | null, };
  */
 export type AskCopy = { job: string, to_local?: string | null, to?: Timestamp | null, };
 
+export type AskExecutorLog = { group?: string, name: string,
+/**
+ * Rows, at most 1000; 300 where absent.
+ */
+limit?: number | null, };
+
 export type AskPreview = {
 /**
  * As much of a job as decides its times: the schedule, and what it has of policies; …
@@ -537,6 +543,21 @@ export type ExecutorList = { now: Timestamp, rows: Array<ExecutorRow>,
 verdict: Words, };
 
 /**
+ * What an executor was given and what its tasks wrote, the latest of it, in the order of time.
+ */
+export type ExecutorLog = { rows: Array<ExecutorLogRow>,
+/**
+ * There was more, or there were earlier tasks.
+ */
+is_cut: boolean, };
+
+export type ExecutorLogRow = { at: Timestamp,
+/**
+ * `09:30:00.120`
+ */
+time: string, task: string, instance: string, job_name: string, attempt: number, said: ExecutorSaid, };
+
+/**
  * An executor as the engine knows it: a name within its group, and which of its lives.
  */
 export type ExecutorRef = { group: string, name: string,
@@ -558,6 +579,12 @@ suggested_capacity: number | null, ended: number, mean_ms: number | null, versio
  * What it has in hand, oldest first, at most fifty.
  */
 runs: Array<ExecutorTask>, can_drain: Allowed, can_resume: Allowed, };
+
+export type ExecutorSaid = { "kind": "line",
+/**
+ * `stdout`, `stderr` or `log`.
+ */
+stream: string, text: string, } | { "kind": "step", to: TaskState, reason: Words | null, };
 
 export type ExecutorState = "live" | "draining" | "silent" | "gone";
 
@@ -891,11 +918,19 @@ export type ListAudit = { cursor?: number | null, limit?: number | null, };
 
 export type ListBackfills = { job?: string | null, };
 
-export type ListInstances = { job?: string | null, states?: Array<InstanceState>, task_states?: Array<TaskState>, due_from?: Timestamp | null, due_until?: Timestamp | null, cursor?: number | null, limit?: number | null, };
+export type ListInstances = { job?: string | null, states?: Array<InstanceState>, task_states?: Array<TaskState>,
+/**
+ * With a task that this executor has, or had last.
+ */
+executor?: OfExecutor | null, due_from?: Timestamp | null, due_until?: Timestamp | null, cursor?: number | null, limit?: number | null, };
 
 export type ListJobs = { text?: string | null, paused?: boolean | null, tag?: string | null, cursor?: number | null, limit?: number | null, };
 
-export type ListTasks = { states?: Array<TaskState>, cursor?: number | null, limit?: number | null, };
+export type ListTasks = { states?: Array<TaskState>,
+/**
+ * That this executor has, or had last.
+ */
+executor?: OfExecutor | null, cursor?: number | null, limit?: number | null, };
 
 export type LogHit = {
 /**
@@ -1657,6 +1692,7 @@ export interface Operations {
   why: { input: AskWhy; output: WhyView };
   compare_run: { input: OfInstance; output: ComparisonView };
   list_executors: { input: Nothing; output: ExecutorList };
+  executor_log: { input: AskExecutorLog; output: ExecutorLog };
   drain_executor: { input: DrainInput; output: DoneView };
   resume_executor: { input: OfExecutor; output: DoneView };
   list_held: { input: Nothing; output: HeldList };

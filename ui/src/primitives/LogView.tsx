@@ -46,7 +46,8 @@ const Line = memo(function Line({
   here,
 }: {
   line: LogLine;
-  digits: number;
+  /** Without them no numbers are shown. */
+  digits: number | null;
   found: string;
   here: boolean;
 }) {
@@ -62,12 +63,13 @@ const Line = memo(function Line({
     >
       <span
         className={cx(
-          "shrink-0 select-none border-r-2 pr-2.5 pl-3 text-right text-ink-3",
+          "shrink-0 select-none border-r-2 text-right text-ink-3",
           line.stream === "err" ? "border-bad" : "border-transparent",
+          digits !== null && "pr-2.5 pl-3",
         )}
-        style={{ width: `calc(${digits}ch + 24px)` }}
+        style={{ width: digits === null ? 2 : `calc(${digits}ch + 24px)` }}
       >
-        {line.seq}
+        {digits !== null && line.seq}
       </span>
       {line.at && <span className="shrink-0 select-none pr-3 pl-2 text-ink-3">{line.at}</span>}
       <span className={cx("pl-2", line.stream === "err" && "text-bad")}>
@@ -105,12 +107,22 @@ interface LogViewProps {
   live?: boolean;
   /** Begins at its first line instead of at its end. */
   start?: boolean;
+  /** Shows each line's number; not where the lines are only the latest of many. */
+  numbered?: boolean;
   empty?: string;
   tools?: ReactNode;
   className?: string;
 }
 
-export function LogView({ lines, live = false, start = false, empty, tools, className }: LogViewProps) {
+export function LogView({
+  lines,
+  live = false,
+  start = false,
+  numbered = true,
+  empty,
+  tools,
+  className,
+}: LogViewProps) {
   const w = useWords(primitiveWords).log;
   const p = useWords(primitiveWords);
   const box = useRef<HTMLDivElement>(null);
@@ -168,7 +180,7 @@ export function LogView({ lines, live = false, start = false, empty, tools, clas
   useHotkey("/", w.search, focusSearch, { palette: false });
   useHotkey("ctrl+f", w.search, focusSearch, { anywhere: true, palette: false });
 
-  const digits = String(lines.at(-1)?.seq ?? 1).length;
+  const digits = numbered ? String(lines.at(-1)?.seq ?? 1).length : null;
   const here = matches[at];
   return (
     <div className={cx("flex min-h-0 flex-col", className ?? "h-full")}>

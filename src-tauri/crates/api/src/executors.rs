@@ -3,9 +3,12 @@
 //! Read from what the leading node has written down, so that a console that stands by and the command
 //! line see the same as the window of the program that leads.
 
+use std::collections::BTreeSet;
+
 use campanile_model::executor::{Drain, ExecutorEntry, MachineReading};
 use campanile_model::request::{Ask, Role};
 use campanile_model::{Fault, Timestamp, Words};
+use campanile_store::{ExecutorName, TaskFilter};
 
 use crate::moments::Told;
 use crate::views::*;
@@ -13,6 +16,16 @@ use crate::{Api, CallContext};
 
 /// Of one executor's tasks so many are named.
 const NAMED: usize = 50;
+
+/// The log of an executor looks at so many of its tasks …
+const LOGGED: usize = 20;
+
+/// … at so many attempts of each, and at so many bytes of the end of what each wrote.
+const ATTEMPTS_LOGGED: usize = 2;
+const LOG_TAIL: i64 = 32 * 1024;
+
+const LOG_ROWS: u32 = 300;
+const MOST_LOG_ROWS: u32 = 1_000;
 
 /// A heartbeat comes every second; it is written every five.
 const SILENT_AFTER_MS: i64 = 8_000;
@@ -60,6 +73,49 @@ impl Api {
         Ok(ExecutorList { now, rows, verdict })
     }
 
+    pub(crate) async fn executor_log(&self, ask: AskExecutorLog, cx: &CallContext) -> Result<ExecutorLog, Fault> {
+        let told = self.told(cx)?;
+        let most = ask.limit.unwrap_or(LOG_ROWS).clamp(1, MOST_LOG_ROWS) as usize;
+        let of = ExecutorName { group: ask.group, name: ask.name };
+        let filter = TaskFilter { states: Vec::new(), executor: Some(of.clone()) };
+        let page = self.archive.task_page(&filter, None, LOGGED).await?;
+        let names = self.names(&page.rows.iter().map(|task| task.job).collect::<Vec<_>>()).await?;
+        let mut is_cut = page.next.is_some();
+        let mut rows = Vec::new();
+        for task in &page.rows {
+            let row = |at, attempt, said| ExecutorLogRow {
+                at,
+                time: told.time_of_day(at),
+                task: task.id.to_string(),
+                instance: task.instance.to_string(),
+                job_name: names.get(&task.job).cloned().unwrap_or_default(),
+                attempt,
+                said,
+            };
+            // Of a task that was elsewhere before, what happened there is left out.
+            let history = self.archive.history(task.id).await?;
+            let here = history.into_iter().filter(|step| step.executor.as_deref() == Some(of.name.as_str()));
+            let mut attempts = BTreeSet::new();
+            for step in here.filter(|step| step.from != step.to || step.reason.is_some()) {
+                attempts.insert(step.attempt);
+                rows.push(row(step.at, step.attempt, ExecutorSaid::Step { to: step.to, reason: step.reason }));
+            }
+            for attempt in attempts.into_iter().rev().take(ATTEMPTS_LOGGED) {
+                let page = self.logs.read(task.id, attempt, -LOG_TAIL, MOST_LOG_ROWS as usize).await?;
+                is_cut |= page.starts.first().is_some_and(|start| *start > 0);
+                rows.extend(page.lines.into_iter().map(|line| {
+                    let stream = line.stream.name().to_owned();
+                    row(line.at, attempt, ExecutorSaid::Line { stream, text: line.text })
+                }));
+            }
+        }
+        // Stable: what was said in one millisecond stays in its order.
+        rows.sort_by_key(|row| row.at);
+        is_cut |= rows.len() > most;
+        rows.drain(..rows.len().saturating_sub(most));
+        Ok(ExecutorLog { rows, is_cut })
+    }
+
     pub(crate) async fn drain_executor(&self, drain: DrainInput, cx: &CallContext) -> Result<DoneView, Fault> {
         let DrainInput { group, name, reason } = drain;
         self.ask(cx, Ask::DrainExecutor { group, name, reason }).await.map(DoneView::from)
@@ -67,6 +123,12 @@ impl Api {
 
     pub(crate) async fn resume_executor(&self, of: OfExecutor, cx: &CallContext) -> Result<DoneView, Fault> {
         self.ask(cx, Ask::ResumeExecutor { group: of.group, name: of.name }).await.map(DoneView::from)
+    }
+}
+
+impl OfExecutor {
+    pub(crate) fn named(self) -> ExecutorName {
+        ExecutorName { group: self.group, name: self.name }
     }
 }
 

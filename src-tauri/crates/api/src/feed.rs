@@ -12,6 +12,7 @@ use std::time::Duration;
 use campanile_engine::events::Topic;
 use campanile_model::task::TaskState;
 use campanile_model::{TaskId, Timestamp};
+use campanile_store::TaskFilter;
 use futures::future::{Either, select};
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{broadcast, watch};
@@ -125,7 +126,8 @@ impl Feed {
 
     /// Logs of what another program's executors have in hand, and of what they had when we looked last.
     async fn logs_of_others(&self, stale: &mut Stale, running: &mut HashSet<TaskId>) {
-        let held = [TaskState::Pushed, TaskState::Running, TaskState::Overrun];
+        let states = vec![TaskState::Pushed, TaskState::Running, TaskState::Overrun];
+        let held = TaskFilter { states, executor: None };
         match self.api.archive.task_page(&held, None, MOST_TOPICS).await {
             Ok(page) => {
                 let now: HashSet<TaskId> = page.rows.iter().map(|task| task.id).collect();

@@ -106,6 +106,7 @@ operations! {
 
     // executors
     list_executors(Nothing) -> ExecutorList,
+    executor_log(AskExecutorLog) -> ExecutorLog,
     drain_executor(DrainInput) -> DoneView,
     resume_executor(OfExecutor) -> DoneView,
     list_held(Nothing) -> HeldList,

@@ -5,7 +5,7 @@ use campanile_model::job::JobVersion;
 use campanile_model::request::{Ask, Role};
 use campanile_model::task::{Task, TaskState};
 use campanile_model::{Code, Fault, InstanceId, TaskId, Timestamp, Words};
-use campanile_store::{HistoryEntry, InstanceFilter, InstanceSummary};
+use campanile_store::{HistoryEntry, InstanceFilter, InstanceSummary, TaskFilter};
 use serde_json::{Map, Value};
 
 use crate::future::{backfilled_words, chained_words};
@@ -33,6 +33,7 @@ impl Api {
             job,
             states: list.states,
             task_states: list.task_states,
+            executor: list.executor.map(OfExecutor::named),
             due_from: list.due_from,
             due_until: list.due_until,
         };
@@ -229,7 +230,8 @@ impl Api {
 
     pub(crate) async fn list_tasks(&self, list: ListTasks, cx: &CallContext) -> Result<TaskPage, Fault> {
         let told = self.told(cx)?;
-        let page = self.archive.task_page(&list.states, list.cursor, page_size(list.limit)).await?;
+        let filter = TaskFilter { states: list.states, executor: list.executor.map(OfExecutor::named) };
+        let page = self.archive.task_page(&filter, list.cursor, page_size(list.limit)).await?;
         let jobs: Vec<_> = page.rows.iter().map(|task| task.job).collect();
         let names = self.names(&jobs).await?;
         let row = |task: Task| {

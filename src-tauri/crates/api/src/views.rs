@@ -215,6 +215,8 @@ pub struct ListInstances {
     pub states: Vec<InstanceState>,
     #[ts(as = "Option<Vec<TaskState>>", optional)]
     pub task_states: Vec<TaskState>,
+    /// With a task that this executor has, or had last.
+    pub executor: Option<OfExecutor>,
     pub due_from: Option<Timestamp>,
     pub due_until: Option<Timestamp>,
     pub cursor: Option<i64>,
@@ -350,6 +352,8 @@ pub struct HistoryRow {
 pub struct ListTasks {
     #[ts(as = "Option<Vec<TaskState>>", optional)]
     pub states: Vec<TaskState>,
+    /// That this executor has, or had last.
+    pub executor: Option<OfExecutor>,
     pub cursor: Option<i64>,
     pub limit: Option<u32>,
 }

@@ -8,7 +8,7 @@ use campanile_model::secret::SECRET_SETTING;
 use campanile_model::task::TaskState;
 use campanile_model::token::TOKEN_SETTING;
 use campanile_model::{Code, Fault};
-use campanile_store::JobFilter;
+use campanile_store::{JobFilter, TaskFilter};
 
 use crate::views::*;
 use crate::{Api, CallContext};
@@ -56,7 +56,8 @@ impl Api {
         let running = match self.node.in_hand() {
             Some(count) => count,
             None => {
-                let held = [TaskState::Pushed, TaskState::Running, TaskState::Overrun];
+                let states = vec![TaskState::Pushed, TaskState::Running, TaskState::Overrun];
+                let held = TaskFilter { states, executor: None };
                 let page = self.archive.task_page(&held, None, MOST_COUNTED).await?;
                 u32::try_from(page.rows.len()).unwrap_or(u32::MAX)
             }

@@ -250,6 +250,9 @@ pub struct Runs {
     /// Only those in this state: waiting, running, succeeded, failed, cancelled, superseded.
     #[arg(long)]
     pub state: Vec<String>,
+    /// Only those with a task that this executor has, or had last.
+    #[arg(long, value_name = "[GROUP/]NAME")]
+    pub executor: Option<String>,
     /// How many, newest first.
     #[arg(long, default_value_t = 50)]
     pub limit: u32,
@@ -260,6 +263,9 @@ pub struct Tasks {
     /// Only those with this code, such as 302.
     #[arg(long)]
     pub state: Vec<u16>,
+    /// Only those that this executor has, or had last.
+    #[arg(long, value_name = "[GROUP/]NAME")]
+    pub executor: Option<String>,
     /// How many, newest first.
     #[arg(long, default_value_t = 50)]
     pub limit: u32,

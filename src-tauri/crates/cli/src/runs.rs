@@ -89,7 +89,12 @@ async fn parameters(session: &Session, run: &Run) -> Result<Option<Map<String, V
 }
 
 pub async fn list(session: &Session, list: Runs) -> Result<Answer, Fault> {
-    let input = json!({"job": list.job, "states": list.state, "limit": list.limit});
+    let input = json!({
+        "job": list.job,
+        "states": list.state,
+        "executor": list.executor.as_deref().map(of_executor),
+        "limit": list.limit,
+    });
     session.show("list_instances", input, |page: &InstancePage| told(session, &page.rows)).await.map(|_| Answer::Yes)
 }
 
@@ -160,7 +165,17 @@ pub async fn tasks(session: &Session, list: Tasks) -> Result<Answer, Fault> {
         }
         table.text()
     };
-    session.show("list_tasks", json!({"states": list.state, "limit": list.limit}), told).await.map(|_| Answer::Yes)
+    let executor = list.executor.as_deref().map(of_executor);
+    let input = json!({"states": list.state, "executor": executor, "limit": list.limit});
+    session.show("list_tasks", input, told).await.map(|_| Answer::Yes)
+}
+
+/// `group/name`, or the name of one of the group `local`.
+fn of_executor(written: &str) -> Value {
+    match written.split_once('/') {
+        Some((group, name)) => json!({"group": group, "name": name}),
+        None => json!({"name": written}),
+    }
 }
 
 fn task_state(state: TaskState, lang: Lang) -> String {

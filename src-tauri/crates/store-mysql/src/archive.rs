@@ -13,7 +13,8 @@ use campanile_model::request::AuditEntry;
 use campanile_model::task::{Task, TaskState};
 use campanile_model::{InstanceId, JobId, TaskId, Timestamp};
 use campanile_store::{
-    Archive, Cursor, HistoryEntry, InstanceFilter, InstanceSummary, JobFilter, JobSummary, OutcomeCounts, Page, Result,
+    Archive, Cursor, ExecutorName, HistoryEntry, InstanceFilter, InstanceSummary, JobFilter, JobSummary, OutcomeCounts,
+    Page, Result, TaskFilter,
 };
 use sqlx::mysql::MySqlRow;
 
@@ -151,7 +152,7 @@ impl Archive for MysqlStore {
         rows::all(&found, rows::history_entry)
     }
 
-    async fn task_page(&self, states: &[TaskState], cursor: Cursor, most: usize) -> Result<Page<Task>> {
+    async fn task_page(&self, filter: &TaskFilter, cursor: Cursor, most: usize) -> Result<Page<Task>> {
         let mut line = self.snapshot().await?;
         // The order is that of the instances, and within one that of making. Where the last row of the page before
         // has been purged meanwhile, everything older is on its way out too.
@@ -176,14 +177,30 @@ impl Archive for MysqlStore {
         };
         let order = format!("ORDER BY instance_seq DESC, seq DESC LIMIT {}", limit(most.saturating_add(1)));
         let mut searches = Vec::new();
-        if states.is_empty() {
-            searches.push(format!("SELECT * FROM tasks FORCE INDEX (tasks_of_instance) WHERE {place} {order}"));
-        }
-        for state in distinct(states) {
-            searches.push(format!(
-                "SELECT * FROM tasks FORCE INDEX (tasks_by_state) WHERE state = {} AND {place} {order}",
-                state.code()
-            ));
+        match &filter.executor {
+            Some(of) => {
+                let states = match filter.states.as_slice() {
+                    [] => String::new(),
+                    states => {
+                        format!("AND state IN ({})", numbers(states.iter().map(|state| i64::from(state.code()))))
+                    }
+                };
+                searches.push(format!(
+                    "SELECT * FROM tasks FORCE INDEX (tasks_of_executor)
+                     WHERE executor_group = {} AND executor_name = {} {states} AND {place} {order}",
+                    list([bytes(&of.group)]),
+                    list([bytes(&of.name)])
+                ));
+            }
+            None if filter.states.is_empty() => {
+                searches.push(format!("SELECT * FROM tasks FORCE INDEX (tasks_of_instance) WHERE {place} {order}"));
+            }
+            None => searches.extend(distinct(&filter.states).into_iter().map(|state| {
+                format!(
+                    "SELECT * FROM tasks FORCE INDEX (tasks_by_state) WHERE state = {} AND {place} {order}",
+                    state.code()
+                )
+            })),
         }
         let mut found = BTreeMap::new();
         for search in searches {
@@ -366,12 +383,13 @@ fn job_conditions(filter: &JobFilter) -> String {
 }
 
 /// By which index the rows of an instance page are found. All but `Due` go by the order of making, newest first.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Way {
     /// A job keeps a bounded number of them.
     Job(JobId),
     /// Newest first by due time.
     Due,
+    Executor(ExecutorName),
     TaskState(TaskState),
     State(InstanceState),
     All,
@@ -384,6 +402,9 @@ fn ways_to(filter: &InstanceFilter) -> Vec<Way> {
     if filter.due_from.is_some() || filter.due_until.is_some() {
         return vec![Way::Due];
     }
+    if let Some(executor) = &filter.executor {
+        return vec![Way::Executor(executor.clone())];
+    }
     if !filter.task_states.is_empty() {
         return distinct(&filter.task_states).into_iter().map(Way::TaskState).collect();
     }
@@ -393,10 +414,15 @@ fn ways_to(filter: &InstanceFilter) -> Vec<Way> {
     vec![Way::All]
 }
 
+/// Names of executors are compared byte by byte.
+fn bytes(name: &str) -> Value {
+    Value::Bytes(name.as_bytes().to_vec())
+}
+
 impl Way {
     /// The columns `seq` and `due` of the page's rows; the bound on their number is still to be said. `after` is the last
     /// row of the page before, and when it was due.
-    fn statement(self, filter: &InstanceFilter, after: Option<(i64, i64)>) -> String {
+    fn statement(&self, filter: &InstanceFilter, after: Option<(i64, i64)>) -> String {
         let below = after.map_or(i64::MAX, |(seq, _)| seq);
         let mut text = match self {
             Way::TaskState(state) => format!(
@@ -404,6 +430,13 @@ impl Way {
                  STRAIGHT_JOIN instances i ON i.seq = t.instance_seq
                  WHERE t.state = {} AND t.instance_seq < {below}",
                 state.code()
+            ),
+            Way::Executor(of) => format!(
+                "SELECT DISTINCT t.instance_seq AS seq, i.due AS due FROM tasks t FORCE INDEX (tasks_of_executor)
+                 STRAIGHT_JOIN instances i ON i.seq = t.instance_seq
+                 WHERE t.executor_group = {} AND t.executor_name = {} AND t.instance_seq < {below}",
+                list([bytes(&of.group)]),
+                list([bytes(&of.name)])
             ),
             Way::Due => {
                 let place = match after {
@@ -414,7 +447,7 @@ impl Way {
             }
             Way::Job(job) => format!(
                 "SELECT i.seq, i.due FROM instances i FORCE INDEX (instances_of_job) WHERE i.job = {} AND i.seq < {below}",
-                list([crate::values::id(job)])
+                list([crate::values::id(*job)])
             ),
             Way::State(state) => format!(
                 "SELECT i.seq, i.due FROM instances i FORCE INDEX (instances_by_state)
@@ -435,13 +468,21 @@ impl Way {
                               WHERE s.instance_seq = i.seq AND s.state IN ({states}))"
             ));
         }
+        if let Some(of) = filter.executor.as_ref().filter(|_| !matches!(self, Way::Executor(_))) {
+            text.push_str(&format!(
+                " AND EXISTS (SELECT 1 FROM tasks e FORCE INDEX (tasks_of_instance)
+                              WHERE e.instance_seq = i.seq AND e.executor_group = {} AND e.executor_name = {})",
+                list([bytes(&of.group)]),
+                list([bytes(&of.name)])
+            ));
+        }
         if !matches!(self, Way::State(_)) && !filter.states.is_empty() {
             let names: Vec<String> = filter.states.iter().map(|state| format!("'{}'", state.name())).collect();
             text.push_str(&format!(" AND i.state IN ({})", names.join(", ")));
         }
         text.push_str(match self {
             Way::Due => " ORDER BY i.due DESC, i.seq DESC",
-            Way::TaskState(_) => " ORDER BY t.instance_seq DESC",
+            Way::TaskState(_) | Way::Executor(_) => " ORDER BY t.instance_seq DESC",
             Way::Job(_) | Way::State(_) | Way::All => " ORDER BY i.seq DESC",
         });
         text

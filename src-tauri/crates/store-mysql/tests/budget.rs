@@ -10,8 +10,8 @@ use campanile_model::instance::InstanceState;
 use campanile_model::task::{Step, TaskEvent, TaskState};
 use campanile_store::conformance::fixtures::*;
 use campanile_store::{
-    AlarmStore, Archive, Assignment, Bound, Claimed, InstanceFilter, InstanceStore, JobFilter, JobStore, RequestStore,
-    Scope, TaskStore, UnplannedStore, Wanted, WantedNeed,
+    AlarmStore, Archive, Assignment, Bound, Claimed, ExecutorName, InstanceFilter, InstanceStore, JobFilter, JobStore,
+    RequestStore, Scope, TaskFilter, TaskStore, UnplannedStore, Wanted, WantedNeed,
 };
 use campanile_store_mysql::MysqlStore;
 use servers::Server;
@@ -134,6 +134,9 @@ async fn what_has_been_is_not_read_again(store: &MysqlStore, looker: &mut MySqlC
             assert!(read <= 40, "{} reads {read} rows", stringify!($search));
         )*};
     }
+    let succeeded = TaskFilter { states: vec![TaskState::Succeeded], executor: None };
+    let nobody = ExecutorName { group: "local".to_owned(), name: "nobody".to_owned() };
+    let of_nobody = InstanceFilter { executor: Some(nobody), ..InstanceFilter::default() };
     reads_little! {
         store.due_jobs(now, 100);
         store.earliest_due();
@@ -162,7 +165,8 @@ async fn what_has_been_is_not_read_again(store: &MysqlStore, looker: &mut MySqlC
         store.new_incidents(100);
         // A page reads what is on it.
         store.instance_page(&InstanceFilter::default(), None, 1);
-        store.task_page(&[TaskState::Succeeded], None, 1);
+        store.task_page(&succeeded, None, 1);
+        store.instance_page(&of_nobody, None, 100);
     }
 }
 

@@ -13,6 +13,7 @@ use campanile_model::task::{Task, TaskState};
 use campanile_model::{InstanceId, JobId, TaskId, Timestamp};
 use campanile_store::{
     Archive, Cursor, HistoryEntry, InstanceFilter, InstanceSummary, JobFilter, JobSummary, OutcomeCounts, Page, Result,
+    TaskFilter,
 };
 use serde_json::Value;
 use sqlx::sqlite::SqliteRow;
@@ -137,7 +138,7 @@ impl Archive for SqliteStore {
         rows::all(&found, rows::history_entry)
     }
 
-    async fn task_page(&self, states: &[TaskState], cursor: Cursor, most: usize) -> Result<Page<Task>> {
+    async fn task_page(&self, filter: &TaskFilter, cursor: Cursor, most: usize) -> Result<Page<Task>> {
         let mut line = self.snapshot().await?;
         // The order is that of the instances, and within one that of making. Where the last row of the page before
         // has been purged meanwhile, everything older is on its way out too.
@@ -154,12 +155,24 @@ impl Archive for SqliteStore {
         let place = if after.is_some() { "(instance_seq, seq) < (?, ?)" } else { "true" };
         let order = "ORDER BY instance_seq DESC, seq DESC LIMIT ?";
         let mut searches = Vec::new();
-        if states.is_empty() {
-            searches.push(composed(format!("SELECT * FROM tasks WHERE {place} {order}")));
-        }
-        for state in distinct(states) {
-            let text = format!("SELECT * FROM tasks WHERE state = ? AND {place} {order}");
-            searches.push(composed(text).bind(i64::from(state.code())));
+        let all_states = || filter.states.iter().map(|state| state.code().to_string()).collect::<Vec<_>>().join(", ");
+        match &filter.executor {
+            Some(of) => {
+                // The unary plus keeps the states from choosing the index.
+                let states =
+                    if filter.states.is_empty() { String::new() } else { format!("AND +state IN ({})", all_states()) };
+                let text = format!(
+                    "SELECT * FROM tasks WHERE executor_group = ? AND executor_name = ? {states} AND {place} {order}"
+                );
+                searches.push(composed(text).bind(of.group.clone()).bind(of.name.clone()));
+            }
+            None if filter.states.is_empty() => {
+                searches.push(composed(format!("SELECT * FROM tasks WHERE {place} {order}")));
+            }
+            None => searches.extend(distinct(&filter.states).into_iter().map(|state| {
+                let text = format!("SELECT * FROM tasks WHERE state = ? AND {place} {order}");
+                composed(text).bind(i64::from(state.code()))
+            })),
         }
         let mut found = BTreeMap::new();
         for mut search in searches {
@@ -358,6 +371,7 @@ enum Way {
     Job(JobId),
     /// Newest first by due time.
     Due,
+    Executor,
     TaskState(TaskState),
     State(InstanceState),
     All,
@@ -369,6 +383,9 @@ fn ways_to(filter: &InstanceFilter) -> Vec<Way> {
     }
     if filter.due_from.is_some() || filter.due_until.is_some() {
         return vec![Way::Due];
+    }
+    if filter.executor.is_some() {
+        return vec![Way::Executor];
     }
     if !filter.task_states.is_empty() {
         return distinct(&filter.task_states).into_iter().map(Way::TaskState).collect();
@@ -395,6 +412,14 @@ impl Way {
                     "SELECT DISTINCT t.instance_seq AS seq, i.due AS due FROM tasks t
                      CROSS JOIN instances i ON i.seq = t.instance_seq
                      WHERE t.state = ? AND t.instance_seq < ?",
+                )
+            }
+            Way::Executor => {
+                numbers.push(cursor.unwrap_or(i64::MAX));
+                String::from(
+                    "SELECT DISTINCT t.instance_seq AS seq, i.due AS due FROM tasks t
+                     CROSS JOIN instances i ON i.seq = t.instance_seq
+                     WHERE t.instance_seq < ?",
                 )
             }
             Way::Due => {
@@ -436,9 +461,19 @@ impl Way {
         if matches!(self, Way::Job(_)) {
             text.push_str(" AND i.job = ?");
         }
+        match &filter.executor {
+            Some(_) if matches!(self, Way::Executor) => {
+                text.push_str(" AND t.executor_group = ? AND t.executor_name = ?");
+            }
+            Some(_) => text.push_str(
+                " AND EXISTS (SELECT 1 FROM tasks
+                              WHERE instance_seq = i.seq AND +executor_group = ? AND +executor_name = ?)",
+            ),
+            None => {}
+        }
         text.push_str(match self {
             Way::Due => " ORDER BY i.due DESC, (i.seq & 1048575) DESC LIMIT ?",
-            Way::TaskState(_) => " ORDER BY t.instance_seq DESC LIMIT ?",
+            Way::TaskState(_) | Way::Executor => " ORDER BY t.instance_seq DESC LIMIT ?",
             Way::Job(_) | Way::State(_) | Way::All => " ORDER BY i.seq DESC LIMIT ?",
         });
         let mut statement = composed(text);
@@ -447,6 +482,9 @@ impl Way {
         }
         if let Way::Job(job) = self {
             statement = statement.bind(job.blob());
+        }
+        if let Some(executor) = &filter.executor {
+            statement = statement.bind(executor.group.clone()).bind(executor.name.clone());
         }
         statement
     }

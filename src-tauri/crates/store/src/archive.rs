@@ -37,14 +37,31 @@ pub struct JobSummary {
     pub last: Vec<(InstanceState, Timestamp, InstanceId)>,
 }
 
+/// An executor by its name in its group, whatever life it is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExecutorName {
+    pub group: String,
+    pub name: String,
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct InstanceFilter {
     pub job: Option<JobId>,
     pub states: Vec<InstanceState>,
     /// With a task in one of these states.
     pub task_states: Vec<TaskState>,
+    /// With a task that this executor has, or had last.
+    pub executor: Option<ExecutorName>,
     pub due_from: Option<Timestamp>,
     pub due_until: Option<Timestamp>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct TaskFilter {
+    /// One of these; none: any.
+    pub states: Vec<TaskState>,
+    /// That this executor has, or had last.
+    pub executor: Option<ExecutorName>,
 }
 
 /// An instance with what its row shows.
@@ -100,7 +117,7 @@ pub trait Archive: Send + Sync {
     async fn history(&self, task: TaskId) -> Result<Vec<HistoryEntry>>;
 
     /// Newest first.
-    async fn task_page(&self, states: &[TaskState], cursor: Cursor, limit: usize) -> Result<Page<Task>>;
+    async fn task_page(&self, filter: &TaskFilter, cursor: Cursor, limit: usize) -> Result<Page<Task>>;
 
     /// Firings that did not happen, latest first, at most `limit`; of one job or of all, since `since`.
     async fn omissions(&self, job: Option<JobId>, since: Timestamp, limit: usize) -> Result<Vec<Omission>>;

@@ -1,6 +1,6 @@
 // Executors: whether all is well, who needs a hand, and of each what it runs, how full it is and how its machine does.
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { CirclePause, Gauge, Play, ServerOff } from "lucide-react";
 import { useMemo, useState } from "react";
 import { executorsQuery, useDrainExecutor, useResumeExecutor } from "@/api/executors";
@@ -16,6 +16,7 @@ import {
   Dialog,
   Drawer,
   EmptyState,
+  Segmented,
   Tag,
   TextField,
   type Tone,
@@ -26,6 +27,7 @@ import { Detail } from "./Detail";
 import { Held } from "./Held";
 import { LimitsDialog } from "./Limits";
 import { Load, Reading } from "./Load";
+import { Log } from "./Log";
 import { limitWords } from "./limitWords";
 import { executorsRoute } from "./route";
 import { executorWords } from "./words";
@@ -53,6 +55,7 @@ export function ExecutorsView() {
   const resume = useResumeExecutor();
   const [cursor, setCursor] = useState<string | null>(shown ?? null);
   const [limits, setLimits] = useState(false);
+  const [tab, setTab] = useState<"now" | "log">("now");
   const [draining, setDraining] = useState<ExecutorRow | null>(null);
 
   const rows = query.data?.rows ?? [];
@@ -184,7 +187,7 @@ export function ExecutorsView() {
         open={open !== undefined}
         onClose={() => go()}
         label={w.title}
-        width={500}
+        width={tab === "log" ? 760 : 500}
         title={
           open && (
             <span className="flex min-w-0 items-baseline gap-2">
@@ -208,7 +211,37 @@ export function ExecutorsView() {
           ))
         }
       >
-        {open && <Detail of={open} />}
+        {open && (
+          <div className="flex h-full min-h-0 flex-col">
+            <div className="flex items-center justify-between gap-2 border-line border-b px-4 py-2">
+              <Segmented
+                bare
+                size="sm"
+                label={w.show}
+                value={tab}
+                onChange={setTab}
+                options={[
+                  { value: "now", label: w.about_tab },
+                  { value: "log", label: w.log },
+                ]}
+              />
+              <Link
+                to="/runs"
+                search={{ executor: keyOf(open) }}
+                className="text-accent-ink text-xs hover:underline focus-visible:outline-2 focus-visible:outline-focus"
+              >
+                {w.openAll}
+              </Link>
+            </div>
+            {tab === "log" ? (
+              <Log key={keyOf(open)} of={open} />
+            ) : (
+              <div className="min-h-0 flex-1 overflow-auto">
+                <Detail of={open} />
+              </div>
+            )}
+          </div>
+        )}
       </Drawer>
       {limits && <LimitsDialog onClose={() => setLimits(false)} />}
       {draining && <DrainDialog of={draining} onClose={() => setDraining(null)} />}

@@ -25,6 +25,7 @@ import { span } from "@/lib/relative";
 import { useWider } from "@/lib/width";
 import { useLang, useWords } from "@/lib/words";
 import { Button, Clip, type Column, ContextMenu, EmptyState, IconButton, Menu, toneSoft } from "@/primitives";
+import { ExecutorPick } from "./ExecutorPick";
 import { codesOf, filterOf, type RunsSearch, STATES, statesOf, toggled } from "./filter";
 import { JobPick } from "./JobPick";
 import { useRunActions } from "./useRunActions";
@@ -33,6 +34,7 @@ import { runsWords } from "./words";
 const here = getRouteApi("/runs");
 /** Later than this after its time is worth a figure. */
 const LATE_MS = 1_000;
+const NO_FILTER = { state: undefined, code: undefined, job: undefined, executor: undefined };
 
 export function RunsView() {
   const w = useWords(runsWords);
@@ -50,7 +52,7 @@ export function RunsView() {
   const codes = codesOf(search, TASK_CODES);
   const box = useRef<HTMLDivElement>(null);
   const wide = useWider(box, 960);
-  const filtered = states.length + codes.length > 0 || search.job !== undefined;
+  const filtered = states.length + codes.length > 0 || search.job !== undefined || search.executor !== undefined;
 
   const set = (part: { [K in keyof RunsSearch]: string | undefined }) => {
     setSelected(new Set());
@@ -199,16 +201,8 @@ export function RunsView() {
             </Button>
           </Menu>
           <JobPick job={search.job ?? null} onPick={(job) => set({ job: job ?? undefined })} />
-          {filtered && (
-            <Button
-              size="sm"
-              variant="quiet"
-              icon={<X />}
-              onPress={() => set({ state: undefined, code: undefined, job: undefined })}
-            >
-              {w.clear}
-            </Button>
-          )}
+          <ExecutorPick executor={search.executor} onPick={(executor) => set({ executor })} />
+          {filtered && <IconButton size="sm" label={w.clear} icon={<X />} onPress={() => set(NO_FILTER)} />}
         </>
       }
     >
@@ -229,7 +223,7 @@ export function RunsView() {
           empty={
             filtered ? (
               <EmptyState icon={<SearchX />} title={w.emptyFilter} hint={w.emptyFilterHint}>
-                <Button onPress={() => set({ state: undefined, code: undefined, job: undefined })}>{w.clear}</Button>
+                <Button onPress={() => set(NO_FILTER)}>{w.clear}</Button>
               </EmptyState>
             ) : (
               <EmptyState icon={<History />} title={w.empty} hint={w.emptyHint}>

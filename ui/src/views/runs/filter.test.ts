@@ -9,7 +9,12 @@ test("states and codes are read from the address, and what is not one is left ou
 });
 
 test("an empty address asks for everything", () => {
-  expect(filterOf({}, CODES)).toEqual({ job: null, states: [], task_states: [] });
+  expect(filterOf({}, CODES)).toEqual({ job: null, states: [], task_states: [], executor: null });
+});
+
+test("an executor is its group and its name, which may have a stroke of its own", () => {
+  expect(filterOf({ executor: "billing/host-7/a" }, CODES).executor).toEqual({ group: "billing", name: "host-7/a" });
+  expect(filterOf({ executor: "billing" }, CODES).executor).toBeNull();
 });
 
 test("a chip adds what is not there and takes away what is", () => {

@@ -9,6 +9,8 @@ export interface RunsSearch {
   code?: string;
   /** A job's name. */
   job?: string;
+  /** `group/name` of an executor. */
+  executor?: string;
 }
 
 export const STATES: readonly InstanceState[] = [
@@ -30,6 +32,11 @@ export function codesOf(search: RunsSearch, known: readonly number[]): number[] 
   return known.filter((code) => named.includes(code));
 }
 
+export function executorOf(search: RunsSearch): RunsFilter["executor"] {
+  const [group, ...name] = (search.executor ?? "").split("/");
+  return group && name.length > 0 ? { group, name: name.join("/") } : null;
+}
+
 /** The list with one more, or one less. */
 export function toggled<T>(list: readonly T[], one: T): string | undefined {
   const next = list.includes(one) ? list.filter((each) => each !== one) : [...list, one];
@@ -37,5 +44,10 @@ export function toggled<T>(list: readonly T[], one: T): string | undefined {
 }
 
 export function filterOf(search: RunsSearch, known: readonly number[]): RunsFilter {
-  return { job: search.job ?? null, states: statesOf(search), task_states: codesOf(search, known) };
+  return {
+    executor: executorOf(search),
+    job: search.job ?? null,
+    states: statesOf(search),
+    task_states: codesOf(search, known),
+  };
 }

@@ -14,5 +14,6 @@ export const runsRoute = createRoute({
     ...(text(search.state) ? { state: text(search.state) } : {}),
     ...(text(search.code) ? { code: text(search.code) } : {}),
     ...(text(search.job) ? { job: text(search.job) } : {}),
+    ...(text(search.executor) ? { executor: text(search.executor) } : {}),
   }),
 });

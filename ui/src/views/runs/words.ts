@@ -11,6 +11,8 @@ export const runsWords = words(
     job: "Job",
     jobFilter: "Runs of a job",
     anyJob: "Any job",
+    executor: "Executor",
+    executors: "Runs at an executor",
     clear: "Clear the filters",
     moreCodes: "Codes",
     columns: {
@@ -65,10 +67,12 @@ export const runsWords = words(
     list: "运行记录，最新在前",
     lead: (n: number, more: boolean) => (more ? `最近 ${figure(n)} 条` : `${figure(n)} 条`),
     states: "状态",
-    codes: "子任务状态码",
+    codes: "作业状态码",
     job: "任务",
     jobFilter: "某个任务的运行",
     anyJob: "全部任务",
+    executor: "执行器",
+    executors: "某个执行器的运行",
     clear: "清除筛选",
     moreCodes: "状态码",
     columns: {
@@ -78,7 +82,7 @@ export const runsWords = words(
       due: "应触发",
       late: "延迟",
       took: "耗时",
-      tasks: "子任务",
+      tasks: "作业",
       attempt: "尝试",
     },
     origins: {

@@ -181,6 +181,50 @@ pub struct OfExecutor {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(optional_fields = nullable)]
+pub struct AskExecutorLog {
+    #[serde(default = "local")]
+    #[ts(as = "Option<String>", optional)]
+    pub group: String,
+    pub name: String,
+    /// Rows, at most 1000; 300 where absent.
+    pub limit: Option<u32>,
+}
+
+/// What an executor was given and what its tasks wrote, the latest of it, in the order of time.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ExecutorLog {
+    pub rows: Vec<ExecutorLogRow>,
+    /// There was more, or there were earlier tasks.
+    pub is_cut: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ExecutorLogRow {
+    pub at: Timestamp,
+    /// `09:30:00.120`
+    pub time: String,
+    pub task: String,
+    pub instance: String,
+    pub job_name: String,
+    pub attempt: u32,
+    pub said: ExecutorSaid,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ExecutorSaid {
+    /// A line of the task's log.
+    Line {
+        /// `stdout`, `stderr` or `log`.
+        stream: String,
+        text: String,
+    },
+    /// The task came into this state.
+    Step { to: TaskState, reason: Option<Words> },
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct DrainInput {
     #[serde(default = "local")]
     #[ts(as = "Option<String>", optional)]

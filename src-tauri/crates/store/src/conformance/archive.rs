@@ -9,7 +9,10 @@ use campanile_model::{InstanceId, Words};
 use serde_json::json;
 
 use super::fixtures::*;
-use crate::{Archive, CarriedOut, Change, Cursor, InstanceFilter, JobFilter, OutcomeCounts, Page, Store, Taken};
+use crate::{
+    Archive, CarriedOut, Change, Cursor, ExecutorName, InstanceFilter, JobFilter, OutcomeCounts, Page, Store, Taken,
+    TaskFilter,
+};
 
 fn names(page: &Page<crate::JobSummary>) -> Vec<&str> {
     page.rows.iter().map(|row| row.job.spec.name.as_str()).collect()
@@ -150,7 +153,7 @@ pub async fn instances_come_newest_first_with_their_job_and_tasks(store: &(impl 
     assert!(store.instance_summary(instance_id()).await.unwrap().is_none());
 }
 
-pub async fn instances_are_found_by_job_state_task_and_due_time(store: &(impl Store + Archive)) {
+pub async fn instances_are_found_by_job_state_task_executor_and_due_time(store: &(impl Store + Archive)) {
     let lead = lead(store).await;
     let (one, two) = (saved(store, &lead, "one").await, saved(store, &lead, "two").await);
     let good = succeeded(store, &lead, &one, 60).await.0.id;
@@ -170,6 +173,8 @@ pub async fn instances_are_found_by_job_state_task_and_due_time(store: &(impl St
     let any = InstanceFilter::default;
     let (job, failed) = (Some(one.id), vec![InstanceState::Failed]);
     let held = vec![TaskState::Running, TaskState::Waiting];
+    let [here, elsewhere] =
+        [("local", "here"), ("LOCAL", "here")].map(|(group, name)| Some(executor_name(group, name)));
     let cases = [
         (InstanceFilter { job, ..any() }, vec![running, good]),
         (InstanceFilter { states: failed.clone(), ..any() }, vec![bad]),
@@ -185,6 +190,12 @@ pub async fn instances_are_found_by_job_state_task_and_due_time(store: &(impl St
         (InstanceFilter { due_until: Some(at(120)), states: failed, ..any() }, vec![bad]),
         (InstanceFilter { due_from: Some(at(61)), task_states: held, ..any() }, vec![waiting, running]),
         (InstanceFilter { job, due_from: Some(at(61)), ..any() }, vec![running]),
+        (InstanceFilter { executor: here.clone(), ..any() }, vec![running, bad, good]),
+        (InstanceFilter { executor: here.clone(), states: vec![InstanceState::Running], ..any() }, vec![running]),
+        (InstanceFilter { executor: here.clone(), task_states: vec![TaskState::Failed], ..any() }, vec![bad]),
+        (InstanceFilter { executor: here.clone(), job, ..any() }, vec![running, good]),
+        (InstanceFilter { executor: here, due_until: Some(at(120)), ..any() }, vec![bad, good]),
+        (InstanceFilter { executor: elsewhere, ..any() }, vec![]),
     ];
     for (filter, expected) in cases {
         let page = store.instance_page(&filter, None, 10).await.unwrap();
@@ -324,11 +335,15 @@ pub async fn a_lost_step_leaves_no_history(store: &(impl Store + Archive)) {
     assert_eq!(store.history(task.id).await.unwrap().len(), 1);
 }
 
-pub async fn tasks_come_newest_first_by_state(store: &(impl Store + Archive)) {
+fn executor_name(group: &str, name: &str) -> ExecutorName {
+    ExecutorName { group: group.to_owned(), name: name.to_owned() }
+}
+
+pub async fn tasks_come_newest_first_by_state_and_executor(store: &(impl Store + Archive)) {
     let lead = lead(store).await;
     let job = saved(store, &lead, "job").await;
     let mut tasks: Vec<Task> = Vec::new();
-    for n in 1..=3 {
+    for n in 1..=4 {
         let made = launched(store, &lead, &job, 60 * n).await;
         let pair: Vec<Task> = (0..2).map(|_| task(&made)).collect();
         assign(store, &lead, &made, pair.clone()).await;
@@ -338,28 +353,37 @@ pub async fn tasks_come_newest_first_by_state(store: &(impl Store + Archive)) {
         moved(store, &lead, &tasks[n], &[TaskEvent::Due], 70).await;
     }
     moved(store, &lead, &tasks[4], &[TaskEvent::Cancel], 70).await;
+    moved(store, &lead, &tasks[6], &[TaskEvent::Due, TaskEvent::Push, TaskEvent::Start], 70).await;
+    moved(store, &lead, &tasks[7], &[TaskEvent::Due, TaskEvent::Push], 70).await;
     let expected = |places: &[usize]| places.iter().map(|n| tasks[*n].id).collect::<Vec<_>>();
     let cases = [
-        (vec![], expected(&[5, 4, 3, 2, 1, 0])),
+        (vec![], expected(&[7, 6, 5, 4, 3, 2, 1, 0])),
         (vec![TaskState::Ready], expected(&[3, 0])),
         (vec![TaskState::Ready, TaskState::Waiting], expected(&[5, 3, 2, 1, 0])),
         (vec![TaskState::Cancelled, TaskState::Ready], expected(&[4, 3, 0])),
         (vec![TaskState::Succeeded], vec![]),
     ];
-    for (states, expected) in cases {
-        let page = store.task_page(&states, None, 10).await.unwrap();
-        assert_eq!(page.rows.iter().map(|task| task.id).collect::<Vec<_>>(), expected, "{states:?}");
+    let here = Some(executor_name("local", "here"));
+    let cases = cases.map(|(states, expected)| (TaskFilter { states, executor: None }, expected));
+    let of_here = [
+        (TaskFilter { executor: here.clone(), ..TaskFilter::default() }, expected(&[7, 6])),
+        (TaskFilter { executor: here, states: vec![TaskState::Running] }, expected(&[6])),
+        (TaskFilter { executor: Some(executor_name("local", "there")), ..TaskFilter::default() }, vec![]),
+    ];
+    for (filter, expected) in cases.into_iter().chain(of_here) {
+        let page = store.task_page(&filter, None, 10).await.unwrap();
+        assert_eq!(page.rows.iter().map(|task| task.id).collect::<Vec<_>>(), expected, "{filter:?}");
         assert_eq!(page.next, None);
         let (mut cursor, mut seen) = (None, Vec::new());
         loop {
-            let page = store.task_page(&states, cursor, 2).await.unwrap();
+            let page = store.task_page(&filter, cursor, 2).await.unwrap();
             seen.extend(page.rows.iter().map(|task| task.id));
             cursor = page.next;
             if cursor.is_none() {
                 break;
             }
         }
-        assert_eq!(seen, expected, "{states:?}");
+        assert_eq!(seen, expected, "{filter:?}");
     }
 }
 
