@@ -7,7 +7,7 @@ import { createRoot } from "react-dom/client";
 import { newClient } from "@/api/client";
 import { takeToken } from "@/api/door";
 import { startLive } from "@/api/live";
-import { router } from "@/app/router";
+import { fetchViews, router } from "@/app/router";
 import { useLang } from "@/lib/words";
 import "@/lib/appearance";
 import "./index.css";
@@ -34,3 +34,6 @@ createRoot(root).render(
     <Campanile />
   </StrictMode>,
 );
+
+// WebKit has no idle callback; by then the first view has been painted.
+window.setTimeout(fetchViews, 1_000);

@@ -11,8 +11,9 @@ import { runsRoute } from "@/views/runs/route";
 import { settingsRoute, calendarRoute as workingDaysRoute } from "@/views/settings/route";
 import { rootRoute } from "./root";
 
-const routeTree = rootRoute.addChildren([
-  pulseRoute,
+// Where the console opens; the other views come in files of their own.
+const first = pulseRoute;
+const others = [
   calendarRoute,
   jobsRoute,
   newJobRoute,
@@ -24,7 +25,17 @@ const routeTree = rootRoute.addChildren([
   alarmsRoute,
   settingsRoute,
   workingDaysRoute,
-]);
+];
+const routeTree = rootRoute.addChildren([first, ...others]);
+
+/** Fetches the other views, once the first one stands: going there never waits. */
+export function fetchViews() {
+  for (const { options } of others) {
+    const { component } = options as { component?: { preload?: () => Promise<unknown> } };
+    // One that cannot be fetched now is fetched again, and refused there, when someone goes to it.
+    component?.preload?.().catch(() => {});
+  }
+}
 
 export const router = createRouter({ routeTree, history: createHashHistory(), defaultPreload: false });
 

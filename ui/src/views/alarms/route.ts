@@ -1,6 +1,5 @@
-import { createRoute } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { rootRoute } from "@/app/root";
-import { AlarmsView } from "./AlarmsView";
 
 export type AlarmsShow = "open" | "resolved" | "all";
 
@@ -13,7 +12,7 @@ export interface AlarmsSearch {
 export const alarmsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/alarms",
-  component: AlarmsView,
+  component: lazyRouteComponent(() => import("./AlarmsView"), "AlarmsView"),
   validateSearch: (search: Record<string, unknown>): AlarmsSearch => ({
     ...(search.show === "resolved" || search.show === "all" ? { show: search.show } : {}),
     ...(typeof search.alarm === "string" ? { alarm: search.alarm } : {}),

@@ -1,7 +1,6 @@
-import { createRoute } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { rootRoute } from "@/app/root";
 import { isDate } from "@/lib/civil";
-import { CalendarView } from "./CalendarView";
 
 export type Mode = "week" | "day" | "month" | "agenda";
 
@@ -15,7 +14,7 @@ export interface CalendarSearch {
 export const calendarRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/calendar",
-  component: CalendarView,
+  component: lazyRouteComponent(() => import("./CalendarView"), "CalendarView"),
   validateSearch: (search: Record<string, unknown>): CalendarSearch => ({
     ...(typeof search.date === "string" && isDate(search.date) ? { date: search.date } : {}),
     ...(search.mode === "day" || search.mode === "month" || search.mode === "agenda" ? { mode: search.mode } : {}),

@@ -1,6 +1,5 @@
-import { createRoute } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { rootRoute } from "@/app/root";
-import { ExecutorsView } from "./ExecutorsView";
 
 export interface ExecutorsSearch {
   /** `group/name` of the one whose detail is open. */
@@ -10,7 +9,7 @@ export interface ExecutorsSearch {
 export const executorsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/executors",
-  component: ExecutorsView,
+  component: lazyRouteComponent(() => import("./ExecutorsView"), "ExecutorsView"),
   validateSearch: (search: Record<string, unknown>): ExecutorsSearch =>
     typeof search.executor === "string" ? { executor: search.executor } : {},
 });

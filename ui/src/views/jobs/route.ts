@@ -1,8 +1,5 @@
-import { createRoute } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { rootRoute } from "@/app/root";
-import { EditJobView, NewJobView } from "./JobForm";
-import { JobsView } from "./JobsView";
-import { JobView } from "./JobView";
 
 export interface JobsSearch {
   /** As typed into the filter: free text, `tag:finance`, `is:paused`. */
@@ -20,7 +17,7 @@ export interface NewJobSearch {
 export const jobsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/jobs",
-  component: JobsView,
+  component: lazyRouteComponent(() => import("./JobsView"), "JobsView"),
   validateSearch: (search: Record<string, unknown>): JobsSearch => ({
     ...(typeof search.q === "string" && search.q !== "" ? { q: search.q } : {}),
     ...(search.import === "crontab" || search.import === "yaml" ? { import: search.import } : {}),
@@ -30,7 +27,7 @@ export const jobsRoute = createRoute({
 export const newJobRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/jobs/new",
-  component: NewJobView,
+  component: lazyRouteComponent(() => import("./JobForm"), "NewJobView"),
   validateSearch: (search: Record<string, unknown>): NewJobSearch => ({
     ...(typeof search.like === "string" ? { like: search.like } : {}),
     ...(typeof search.at === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(search.at) ? { at: search.at } : {}),
@@ -40,7 +37,7 @@ export const newJobRoute = createRoute({
 export const jobRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/jobs/$job",
-  component: JobView,
+  component: lazyRouteComponent(() => import("./JobView"), "JobView"),
   validateSearch: (search: Record<string, unknown>): { tab?: "versions" } =>
     search.tab === "versions" ? { tab: "versions" } : {},
 });
@@ -48,5 +45,5 @@ export const jobRoute = createRoute({
 export const editJobRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/jobs/$job/edit",
-  component: EditJobView,
+  component: lazyRouteComponent(() => import("./JobForm"), "EditJobView"),
 });

@@ -1,5 +1,8 @@
-import { createRoute } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { rootRoute } from "@/app/root";
-import { RunView } from "./RunView";
 
-export const runRoute = createRoute({ getParentRoute: () => rootRoute, path: "/runs/$instance", component: RunView });
+export const runRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/runs/$instance",
+  component: lazyRouteComponent(() => import("./RunView"), "RunView"),
+});

@@ -1,7 +1,6 @@
-import { createRoute } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { rootRoute } from "@/app/root";
 import type { RunsSearch } from "./filter";
-import { RunsView } from "./RunsView";
 
 // One code alone reads as a number in an address.
 const text = (value: unknown) => (typeof value === "string" || typeof value === "number" ? String(value) : "");
@@ -9,7 +8,7 @@ const text = (value: unknown) => (typeof value === "string" || typeof value === 
 export const runsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/runs",
-  component: RunsView,
+  component: lazyRouteComponent(() => import("./RunsView"), "RunsView"),
   validateSearch: (search: Record<string, unknown>): RunsSearch => ({
     ...(text(search.state) ? { state: text(search.state) } : {}),
     ...(text(search.code) ? { code: text(search.code) } : {}),
