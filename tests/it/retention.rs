@@ -1,6 +1,7 @@
 //! What is old goes, and what is left still adds up.
 
 use campanile_model::request::Ask;
+use campanile_store::SettingStore as _;
 use campanile_tests::{every, story};
 use serde_json::json;
 
@@ -37,6 +38,19 @@ async fn runs_go_after_thirty_days() {
         world.advance(61).await;
         assert_eq!(world.instances(job).await.len(), 0);
         assert!(!world.audit().await.is_empty(), "the audit log is kept for ever");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_makes_no_sense_is_not_kept_to() {
+    story(async |world| {
+        for senseless in [json!({"instancesPerJob": 0}), json!({"instances": 3}), json!("all")] {
+            let ask = Ask::Set { key: "retention".to_owned(), value: senseless };
+            let refused = world.asks(ask).await.expect_err("nothing would be kept, or nobody knows what");
+            assert_eq!(refused.code, "k_sc_ec_000001");
+        }
+        assert_eq!(world.store().setting("retention").await.expect("the store answers"), None);
     })
     .await;
 }

@@ -327,6 +327,7 @@ export function fixture(): Script {
         zone: "Asia/Shanghai",
         zones: ["Asia/Shanghai", "Europe/Berlin", "America/New_York", "UTC"],
         settings: {},
+        retention: { instanceDays: 30, instancesPerJob: 10_000, logDays: 7, logGigabytes: 10, alarmDays: 180 },
         first_run: false,
         processors: [
           {

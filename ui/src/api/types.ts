@@ -234,6 +234,10 @@ zone: string, zones: Array<string>, processors: Array<ProcessorView>,
  */
 settings: Record<string, unknown>,
 /**
+ * What holds now; set by `set_setting` as `retention`.
+ */
+retention: Retention,
+/**
  * Nobody has created a job yet.
  */
 first_run: boolean, };
@@ -1231,6 +1235,31 @@ collisions: Array<string>, spec: JobSpec | null, };
 export type RescheduleView = { job: string, name: string, version: number, from: Moment, to: Moment, choices: Array<RescheduleChoice>, };
 
 export type RestoreVersion = { job: string, version: number, seen_version?: number | null, };
+
+/**
+ * Of two bounds on the same thing the one that is reached first counts. What is not written has its default.
+ */
+export type Retention = {
+/**
+ * Days that instances are kept after their end, with their tasks.
+ */
+instanceDays: number,
+/**
+ * Instances that are kept of one job.
+ */
+instancesPerJob: number,
+/**
+ * Days that logs are kept after they were last written.
+ */
+logDays: number,
+/**
+ * Gigabytes (10⁹ bytes) that all logs take together.
+ */
+logGigabytes: number,
+/**
+ * Days that alarms are kept after they were resolved.
+ */
+alarmDays: number, };
 
 /**
  * How often and how late an attempt that failed is made again.

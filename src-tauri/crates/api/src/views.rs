@@ -14,6 +14,7 @@ use campanile_model::alarm::Severity;
 use campanile_model::instance::{InstanceState, OmissionReason, Origin};
 use campanile_model::job::{Mode, Overlap};
 use campanile_model::request::{Hold, Person};
+use campanile_model::retention::Retention;
 use campanile_model::task::{ExecutorRef, Stop, TaskState};
 use campanile_model::{Failure, Fault, Lane, Timestamp, Words};
 use serde::{Deserialize, Serialize};
@@ -75,6 +76,8 @@ pub struct Bootstrap {
     /// What `set_setting` has stored: `language`, `theme`, `clock`, …
     #[ts(type = "Record<string, unknown>")]
     pub settings: Map<String, Value>,
+    /// What holds now; set by `set_setting` as `retention`.
+    pub retention: Retention,
     /// Nobody has created a job yet.
     pub first_run: bool,
 }

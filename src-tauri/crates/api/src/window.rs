@@ -4,11 +4,14 @@ use campanile_engine::{ALMANAC_SETTING, CALENDAR_SETTING, HOLD, read_hold};
 use campanile_model::alarm::Alarm;
 use campanile_model::connection::CONNECTION_SETTING;
 use campanile_model::request::{Ask, Hold};
+use campanile_model::retention::{RETENTION, Retention};
 use campanile_model::secret::SECRET_SETTING;
 use campanile_model::task::TaskState;
 use campanile_model::token::TOKEN_SETTING;
 use campanile_model::{Code, Fault};
 use campanile_store::{JobFilter, TaskFilter};
+use serde::Deserialize as _;
+use serde_json::{Map, Value};
 
 use crate::views::*;
 use crate::{Api, CallContext};
@@ -28,7 +31,10 @@ impl Api {
                 || key.starts_with(TOKEN_SETTING)
                 || key.starts_with(SECRET_SETTING)
         };
-        let settings = self.store().settings().await?.into_iter().filter(|(key, _)| !own(key)).collect();
+        let settings: Map<String, Value> =
+            self.store().settings().await?.into_iter().filter(|(key, _)| !own(key)).collect();
+        // One that makes no sense is not kept to, either.
+        let retention = settings.get(RETENTION).and_then(|kept| Retention::deserialize(kept).ok()).unwrap_or_default();
         Ok(Bootstrap {
             now: self.now(),
             version: self.about.version.clone(),
@@ -40,6 +46,7 @@ impl Api {
             zones,
             processors: self.node.processors(),
             settings,
+            retention,
             first_run: self.archive.job_count(&JobFilter::default(), 1).await? == 0,
         })
     }

@@ -21,6 +21,7 @@ pub mod ledger;
 pub mod limits;
 pub mod question;
 pub mod request;
+pub mod retention;
 pub mod retry;
 pub mod schedule;
 pub mod secret;

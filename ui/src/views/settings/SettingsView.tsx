@@ -13,6 +13,7 @@ import { Facts, Section, Segmented, SkeletonRows } from "@/primitives";
 import { Blackouts } from "./Blackouts";
 import { CalendarList } from "./CalendarList";
 import { Connections } from "./Connections";
+import { Retention } from "./Retention";
 import { Secrets } from "./Secrets";
 import { settingsWords } from "./words";
 import { ZoneData } from "./ZoneData";
@@ -118,6 +119,7 @@ export function SettingsView() {
                   ))}
                 </ul>
               </Section>
+              <Retention kept={node.retention} />
               <Section title={w.joining.title}>
                 <div className="panel">
                   <Row label={w.joining.label} hint={w.joining.hint}>

@@ -13,6 +13,7 @@ use campanile_model::job::{Job, JobSpec, Overlap};
 use campanile_model::limits::{LIMITS, LimitOn, Limits};
 use campanile_model::question::QuestionAnswer;
 use campanile_model::request::{Answer, Ask, AuditEntry, Done, Hold, Request, SaveJob};
+use campanile_model::retention::{RETENTION, Retention};
 use campanile_model::schedule::Schedule;
 use campanile_model::secret::SECRET_SETTING;
 use campanile_model::sharding::ShardRun;
@@ -598,6 +599,13 @@ impl Draft<'_> {
             let limits: Limits = serde_json::from_value(value.clone())
                 .map_err(|error| Code::BadRequest.fault().with("reason", error).at("value"))?;
             if let Some(fault) = limits.check().into_iter().next() {
+                return Err(fault.into());
+            }
+        }
+        if key == RETENTION {
+            let retention: Retention = serde_json::from_value(value.clone())
+                .map_err(|error| Code::BadRequest.fault().with("reason", error).at("value"))?;
+            if let Some(fault) = retention.check().into_iter().next() {
                 return Err(fault.into());
             }
         }

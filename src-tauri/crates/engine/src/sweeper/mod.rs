@@ -6,34 +6,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use campanile_coord::Bell;
 use campanile_model::Timestamp;
+use campanile_model::retention::{RETENTION, Retention};
 use campanile_store::{Lead, Purge, Purged};
-use serde::{Deserialize, Serialize};
 
 use crate::officer::{Officer, Pass, PassError};
 use crate::shared::Shared;
 
-/// The setting under which retention is kept.
-pub const RETENTION: &str = "retention";
-
 /// Rows of a kind in one step.
 const STEP: usize = 500;
-
-/// How long what has ended is kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Retention {
-    pub instance_days: u32,
-    pub instances_per_job: u32,
-    pub log_days: u32,
-    pub log_gigabytes: u32,
-    pub alarm_days: u32,
-}
-
-impl Default for Retention {
-    fn default() -> Self {
-        Retention { instance_days: 30, instances_per_job: 10_000, log_days: 7, log_gigabytes: 10, alarm_days: 180 }
-    }
-}
 
 pub struct Sweeper {
     shared: Arc<Shared>,
