@@ -378,7 +378,7 @@ impl JobLedger<'_> {
             .requests
             .values()
             .filter_map(|request| match request.row.ask {
-                Ask::RetryInstance { instance } => Some(instance),
+                Ask::RetryInstance { instance, .. } => Some(instance),
                 _ => None,
             })
             .collect();

@@ -102,6 +102,8 @@ const REACHED: &[&str] = &[
     "unknown conduct",
     "data given by pre_process",
     "a further round",
+    "a round of marked shards",
+    "cancelMarked done",
     "level succeeded",
     "level failed",
     "level cancelled",

@@ -34,6 +34,7 @@ use crate::link::{Network, NodeLink, Wires};
 use crate::memory_store::{BrokenPromises, MemoryStore, Stored};
 use crate::planned::planned;
 use crate::runtime::{Hands, Luck, MachineClock, Runtime, TaskNo};
+use crate::sharded;
 
 /// 2026-11-21T00:00:00Z
 const A_SATURDAY: i64 = 1_795_219_200_000;
@@ -669,10 +670,17 @@ impl World {
                 repeats: None,
                 executor: None,
             },
-            3 | 4 => Ask::CancelInstance { instance: in_state(luck, |state| !state.is_final())? },
-            5 => Ask::RetryInstance {
-                instance: in_state(luck, |state| matches!(state, InstanceState::Failed | InstanceState::Cancelled))?,
-            },
+            3 | 4 => {
+                let instance = in_state(luck, |state| !state.is_final())?;
+                let shards = sharded::marked(luck, stored.sharded.get(&instance));
+                Ask::CancelInstance { instance, shards }
+            }
+            5 => {
+                let instance =
+                    in_state(luck, |state| matches!(state, InstanceState::Failed | InstanceState::Cancelled))?;
+                let shards = sharded::marked(luck, stored.sharded.get(&instance));
+                Ask::RetryInstance { instance, shards }
+            }
             6 => Ask::PauseJobs { jobs: vec![job] },
             7 => Ask::ResumeJobs { jobs },
             8 => Ask::Hold { reason: "a look at the database".to_owned() },
@@ -798,6 +806,9 @@ impl World {
             if sharded.run.round > 1 {
                 count("a further round".to_owned());
             }
+            if sharded.run.again.is_some() {
+                count("a round of marked shards".to_owned());
+            }
             if sharded.run.stopping {
                 count("run stopped".to_owned());
             }
@@ -830,7 +841,10 @@ impl World {
             });
         }
         for (request, answer) in &stored.answers {
-            let name = stored.requests.get(request).map_or("purged", |request| request.row.ask.name());
+            let name = stored.requests.get(request).map_or("purged", |request| match &request.row.ask {
+                Ask::CancelInstance { shards, .. } if !shards.is_empty() => "cancelMarked",
+                ask => ask.name(),
+            });
             let answer = if matches!(answer, Answer::Done(_)) { "done" } else { "refused" };
             count(format!("{name} {answer}"));
         }

@@ -18,6 +18,7 @@ use campanile_model::alarm::{Alarm, AlarmRule};
 use campanile_model::instance::{Instance, InstanceState, Omission};
 use campanile_model::job::{Job, JobSpec};
 use campanile_model::request::{Answer, Ask, AuditEntry, Done, Person, Request, Role, SaveJob};
+use campanile_model::sharding::Selection;
 use campanile_model::task::{Task, TaskState};
 use campanile_model::{AlarmId, Almanac, Fault, InstanceId, JobId, Timestamp};
 use campanile_store::{
@@ -469,7 +470,7 @@ impl World {
     }
 
     pub async fn cancels(&mut self, instance: InstanceId) -> Result<Done, Fault> {
-        self.asks(Ask::CancelInstance { instance }).await
+        self.asks(Ask::CancelInstance { instance, shards: Selection::default() }).await
     }
 
     pub async fn pauses(&mut self, id: JobId) {

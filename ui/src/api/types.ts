@@ -119,6 +119,8 @@ to_local?: string | null,
  */
 to?: Timestamp | null, };
 
+export type AskShardChanges = { instance: string, since: number, };
+
 export type AskSpread = { job: string,
 /**
  * How long after its time a run may start.
@@ -739,9 +741,17 @@ parameters: Record<string, unknown>, reason: Words | null, asked_by: string | nu
  */
 upstream: Array<UpstreamRun>, result: unknown,
 /**
+ * Why it failed, where none of its tasks says so.
+ */
+failure: Failure | null,
+/**
  * Why it ran when it ran, step by step.
  */
-chain: Array<ChainLink>, tasks: Array<TaskRow>, };
+chain: Array<ChainLink>,
+/**
+ * Of one that is cut into shards, what is not a shard.
+ */
+tasks: Array<TaskRow>, };
 
 export type InstancePage = { rows: Array<InstanceRow>, next: number | null, };
 
@@ -749,7 +759,11 @@ export type InstanceRow = { id: string, job: string, job_name: string, version: 
 /**
  * Started after due.
  */
-late_ms: number | null, took_ms: number | null, tasks: Array<TaskBrief>, can_cancel: Allowed, can_retry: Allowed, };
+late_ms: number | null, took_ms: number | null,
+/**
+ * Of one that is cut into shards none are named.
+ */
+tasks: Array<TaskBrief>, sharding: ShardProgress | null, can_cancel: Allowed, can_retry: Allowed, };
 
 export type InstanceState = "waiting" | "running" | "succeeded" | "failed" | "cancelled" | "superseded";
 
@@ -895,6 +909,29 @@ export type LedgerFindingView = { job: string, at: Moment | null, words: Words, 
  */
 export type LedgerView = { clean: boolean, jobs: number, spans: number, planned: number, made: number, not_made: number, findings: Array<LedgerFindingView>, };
 
+/**
+ * Levels that have items, in order, column by column.
+ */
+export type LevelColumns = { level: Array<number>, items: number[], state: Array<LevelState>,
+/**
+ * 0 while it has not started.
+ */
+shards: Array<number>,
+/**
+ * So many of them are tasks.
+ */
+made: Array<number>, started: Array<Timestamp | null>, ended: Array<Timestamp | null>,
+/**
+ * It could start, and nobody is there.
+ */
+waits_since: Array<Timestamp | null>,
+/**
+ * Where to go on.
+ */
+next: number | null, };
+
+export type LevelState = "waiting" | "running" | "succeeded" | "failed" | "cancelled";
+
 export type LimitList = { rows: Array<LimitRow>,
 /**
  * Groups that a limit can be set for; others may come.
@@ -935,6 +972,15 @@ export type ListTasks = { states?: Array<TaskState>,
  * That this executor has, or had last.
  */
 executor?: OfExecutor | null, cursor?: number | null, limit?: number | null, };
+export type ListLevels = { instance: string,
+/**
+ * No level below this one.
+ */
+from?: number | null, };
+
+export type ListShards = { instance: string, cursor?: number | null, };
+
+export type ListTasks = { states?: Array<TaskState>, cursor?: number | null, limit?: number | null, };
 
 export type LogHit = {
 /**
@@ -1055,6 +1101,13 @@ export type OfJobs = { jobs: Array<string>, };
 
 export type OfSecret = { group?: string, name: string, };
 
+export type OfShard = { instance: string, level: number, shard: number, };
+
+/**
+ * A run, or of one that is cut into shards these alone.
+ */
+export type OfShards = { instance: string, shards?: Array<ShardRange> | null, };
+
 export type OfToken = { id: string, };
 
 /**
@@ -1097,7 +1150,23 @@ export type Overlap = "allow" | "skip" | "queue" | "replace";
  */
 export type Overrun = "note" | "kill";
 
+/**
+ * A task without one is all of its run.
+ */
+export type Part = { "is": "preProcess", level: number, next: number, whole: boolean, } | { "is": "shard", level: number, index: number, count: number, round: number, items: number, done: number, } | { "is": "notify", done: number, total: number, } | { "is": "postProcess", round: number, };
+
 export type Person = { name: string, role: Role, };
+
+export type Phase = "loading" | "preProcess" | "levels" | "postProcess" | "reopening" | "over";
+
+/**
+ * What is done once for a run, or now and then: `pre_process`, a call of `notify`, `post_process`.
+ */
+export type PhaseTask = { task: string, state: TaskState, attempt: number,
+/**
+ * Of a notice: the progress that it told.
+ */
+told: Tally | null, due: Moment, started: Moment | null, finished: Moment | null, executor: string | null, failure: Failure | null, };
 
 export type PreviewRow = { planned: Timestamp, due: Moment,
 /**
@@ -1126,6 +1195,10 @@ next_hour: Array<StripMinute>,
  * The next runs, at most eight.
  */
 upcoming: Array<Upcoming>, running: Array<InstanceRow>,
+/**
+ * What is cut into shards and in progress, oldest first; at most twenty. `running` leaves it out.
+ */
+sharded: Array<InstanceRow>,
 /**
  * The last hour.
  */
@@ -1346,6 +1419,74 @@ export type SetInput = { key: string, value: unknown, };
 
 export type Severity = "info" | "warning" | "critical" | "emergency";
 
+export type ShardChanges = { shards: ShardColumns, seen: number,
+/**
+ * There is more: ask again.
+ */
+more: boolean,
+/**
+ * So much has happened since that all of it is read sooner than what has changed.
+ */
+anew: boolean, };
+
+/**
+ * Where shards stand, column by column. How many items each has follows from its level.
+ */
+export type ShardColumns = { level: Array<number>, shard: Array<number>, state: Array<TaskState>,
+/**
+ * Items of which the outcome was reported.
+ */
+done: number[], };
+
+export type ShardPage = {
+/**
+ * In order.
+ */
+shards: ShardColumns, next: number | null,
+/**
+ * What changes from here on is told by `shard_changes` since this place.
+ */
+seen: number, };
+
+/**
+ * How far a run is that is cut into shards; beside its row wherever that is shown.
+ */
+export type ShardProgress = { phase: Phase,
+/**
+ * 1, and one more each time that failed shards are retried. Progress is that of the round.
+ */
+round: number, tally: Tally, levels: number, stopping: boolean, };
+
+/**
+ * Shards of a level that follow one another: from `from` up to but without `until`.
+ */
+export type ShardRange = { level: number, from: number, until: number, };
+
+export type ShardView = { task: TaskRow,
+/**
+ * The last lines that its present attempt wrote, at most five.
+ */
+tail: Array<LogLineView>, };
+
+/**
+ * A run in progress, in a word.
+ */
+export type ShardedNow = { instance: string, phase: Phase, round: number, tally: Tally, };
+
+export type ShardingView = { now: Timestamp, progress: ShardProgress,
+/**
+ * Since when the present round has been at its items.
+ */
+since: Timestamp | null, pre: PhaseTask | null,
+/**
+ * Of this round.
+ */
+notices: Array<PhaseTask>, post: PhaseTask | null,
+/**
+ * The first of them.
+ */
+levels: LevelColumns, };
+
 /**
  * What the status bar and the top bar show; part of every frame of the feed.
  */
@@ -1357,7 +1498,11 @@ tasks_per_second: number, lanes: Array<LaneView>, running: number, last_event_at
 /**
  * Trouble of the node itself, such as a full disk.
  */
-trouble: Fault | null, };
+trouble: Fault | null,
+/**
+ * Runs in progress that are cut into shards, oldest first; at most twenty.
+ */
+sharded: Array<ShardedNow>, };
 
 /**
  * Who knows whether a run is still worth doing. No answer in two seconds is yes.
@@ -1388,11 +1533,21 @@ jobs: Array<string>, };
 
 export type Supersede = "latest";
 
+/**
+ * Items of a run, or of a part of it. What had no chance to run counts as done once that is settled, so that every run
+ * comes to its whole.
+ */
+export type Tally = { done: number, total: number, };
+
 export type TaskBrief = { id: string, state: TaskState, attempt: number, };
 
 export type TaskPage = { rows: Array<TaskRow>, next: number | null, };
 
-export type TaskRow = { id: string, instance: string, job: string, job_name: string, state: TaskState, attempt: number, attempts_most: number, lane: Lane,
+export type TaskRow = { id: string, instance: string, job: string, job_name: string,
+/**
+ * Which part it is of a run that is cut into shards; none: all of its run.
+ */
+part: Part | null, state: TaskState, attempt: number, attempts_most: number, lane: Lane,
 /**
  * How often it has moved up a lane.
  */
@@ -1713,8 +1868,13 @@ export interface Operations {
   cancel_backfill: { input: OfBackfill; output: DoneView };
   list_instances: { input: ListInstances; output: InstancePage };
   get_instance: { input: OfInstance; output: InstanceDetail };
-  cancel_instance: { input: OfInstance; output: DoneView };
-  retry_instance: { input: OfInstance; output: DoneView };
+  cancel_instance: { input: OfShards; output: DoneView };
+  retry_instance: { input: OfShards; output: DoneView };
+  get_sharding: { input: OfInstance; output: ShardingView };
+  list_levels: { input: ListLevels; output: LevelColumns };
+  list_shards: { input: ListShards; output: ShardPage };
+  shard_changes: { input: AskShardChanges; output: ShardChanges };
+  get_shard: { input: OfShard; output: ShardView };
   list_tasks: { input: ListTasks; output: TaskPage };
   read_log: { input: ReadLog; output: LogView };
   search_log: { input: SearchLog; output: LogHits };

@@ -29,6 +29,7 @@ mod pulse;
 mod runs;
 mod samples;
 mod secrets;
+mod sharding;
 mod times;
 pub mod tokens;
 mod typescript;

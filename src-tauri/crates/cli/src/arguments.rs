@@ -74,9 +74,9 @@ pub enum Verb {
     /// Make jobs of what another scheduler has.
     Import(Import),
     /// Stop a run.
-    Cancel(OfRun),
+    Cancel(OfShards),
     /// Try a run again that failed or was cancelled.
-    Retry(OfRun),
+    Retry(OfShards),
     /// Start nothing more until it is released.
     Hold(Hold),
     /// Go on after a hold.
@@ -473,9 +473,13 @@ pub struct Crontab {
 }
 
 #[derive(Debug, Args)]
-pub struct OfRun {
+pub struct OfShards {
     /// The id of a run.
     pub run: String,
+
+    /// Of a run that is cut into shards these alone: the level, and the shard or the first and the last.
+    #[arg(long, value_name = "LEVEL:FROM-TO", value_delimiter = ',')]
+    pub shards: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -619,7 +623,7 @@ const COMMANDS: &[(&str, &str, &str)] = &[
     ("import", "从其他调度器导入任务。", "crontab -l | campanile import crontab -"),
     ("crontab", "将 crontab 的每一行转换为任务。", "crontab -l | campanile import crontab - --dry-run"),
     ("cancel", "停止一次运行。", "campanile cancel 019aa5b2-7c1e-7d3a-9b6f-0c2e4a68f013"),
-    ("retry", "重试失败或已取消的运行。", "campanile retry 019aa5b2-7c1e-7d3a-9b6f-0c2e4a68f013"),
+    ("retry", "重试失败或已取消的运行。", "campanile retry 019aa5b2-7c1e-7d3a-9b6f-0c2e4a68f013 --shards 0:3,0:7-9"),
     ("hold", "全部暂停：在恢复之前不再开始任何作业。", "campanile hold 'database is being moved'"),
     ("release", "结束全部暂停。", "campanile release"),
     ("pause", "暂停任务的触发。", "campanile pause nightly-report"),
@@ -686,6 +690,7 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("year", "年份；默认为今年。"),
     ("export.year", "仅此年份。"),
     ("csv", "写成 CSV 而不是 .ics。"),
+    ("shards", "分片运行中仅这些分片：层级，以及分片或首尾两个分片。"),
     ("folder", "包含 tzdata.zi 的已编译时区目录：/usr/share/zoneinfo，或 Python 包 tzdata 的目录。"),
     ("export.jobs", "任务名称；默认为全部。"),
     ("jobs", "任务名称。"),

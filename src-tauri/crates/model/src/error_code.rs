@@ -147,6 +147,10 @@ codes! {
         "the data of the run cannot be used: {reason}", "运行的数据不可用：{reason}",
         "Give a list of levels, each a list of items: [[1, 2], [3]].", "请提供层级的列表，每个层级是项的列表：[[1, 2], [3]]。";
 
+    NoSuchShards = "k_sc_ec_100020",
+        "of the shards that were marked in instance {instance}: {reason}", "在实例 {instance} 中所选的分片：{reason}",
+        "Look at the run again and mark others.", "请重新查看该运行并选择其他分片。";
+
     // 2: tasks
     TaskNotFound = "k_sc_ec_200004",
         "task {task} not found", "找不到作业 {task}",

@@ -11,6 +11,7 @@ use crate::blackout::Blackout;
 use crate::calendar::Calendar;
 use crate::job::JobSpec;
 use crate::limits::LimitOn;
+use crate::sharding::Selection;
 use crate::{AlarmId, Fault, InstanceId, JobId, QuestionId, RequestId, Timestamp};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
@@ -73,10 +74,15 @@ pub enum Ask {
     },
     CancelInstance {
         instance: InstanceId,
+        /// Of one that is cut into shards, these alone; empty: all of it.
+        #[serde(default)]
+        shards: Selection,
     },
     /// The tasks of the instance that ended badly get their next attempt.
     RetryInstance {
         instance: InstanceId,
+        #[serde(default)]
+        shards: Selection,
     },
     /// What was missed is run after all, or is not.
     AnswerQuestions {

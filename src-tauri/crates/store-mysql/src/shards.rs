@@ -192,7 +192,7 @@ impl ShardStore for MysqlStore {
     }
 }
 
-fn run(row: &MySqlRow) -> Result<ShardRun> {
+pub(crate) fn run(row: &MySqlRow) -> Result<ShardRun> {
     let kept: ShardRun = row.json("run")?;
     let tally = Tally { done: row.count("done")?, ..kept.tally };
     Ok(ShardRun { fence: row.count("fence")?, tally, ..kept })

@@ -182,7 +182,7 @@ impl ShardStore for SqliteStore {
     }
 }
 
-fn run(row: &SqliteRow) -> Result<ShardRun> {
+pub(crate) fn run(row: &SqliteRow) -> Result<ShardRun> {
     let kept: ShardRun = row.json("run")?;
     let tally = Tally { done: row.count("done")?, ..kept.tally };
     Ok(ShardRun { fence: row.count("fence")?, tally, ..kept })

@@ -29,6 +29,7 @@ use crate::officer::PassError;
 use crate::roster::Standing;
 use crate::shared::Shared;
 
+pub use dealing::some_shard;
 pub use rounds::next_round;
 
 /// Runs in one pass.
@@ -118,6 +119,9 @@ impl Conductor<'_> {
         if case.run.stopping {
             return self.stop(&case).await;
         }
+        if !case.run.stops.is_empty() {
+            return self.stop_some(&case).await;
+        }
         match case.run.phase {
             Phase::Loading => self.open(&case).await,
             Phase::PreProcess => self.after_pre_process(&case).await,
@@ -191,7 +195,8 @@ impl Conductor<'_> {
 
     async fn levels(&self, case: &Case<'_>) -> Result<Went, PassError> {
         if let Some(task) = self.notice(case).await? {
-            let run = ShardRun { told: case.run.tally.done, notice: Some(task.id), ..case.run.clone() };
+            let mut run = ShardRun { told: case.run.tally.done, ..case.run.clone() };
+            run.notices.push(task.id);
             return Ok(Went::did(self.write(&ShardWrite { tasks: vec![task], ..ShardWrite::of(run) }).await?));
         }
         let levels = self.shared.store.levels(case.instance.id).await?;
@@ -213,8 +218,8 @@ impl Conductor<'_> {
         if !self.owes_notice(case) {
             return Ok(None);
         }
-        let last = match run.notice {
-            Some(last) => self.shared.store.tasks(&[last]).await?.pop(),
+        let last = match run.notices.last() {
+            Some(last) => self.shared.store.tasks(&[*last]).await?.pop(),
             None => None,
         };
         if last.is_some_and(|last| !last.state().is_final()) {
@@ -232,25 +237,30 @@ impl Conductor<'_> {
     async fn start(&self, case: &Case<'_>, level: Level) -> Result<Went, PassError> {
         if level.shards > 0 {
             // It ran in an earlier round: it is cut as it was.
-            let level = Level { state: LevelState::Running, ..level };
+            let level = Level { state: LevelState::Running, started_at: Some(self.now), ..level };
             return Ok(Went::did(self.write(&ShardWrite { levels: vec![level], ..write_of(case) }).await?));
         }
         let live = self.standing(case, Method::ShardingProcess).live;
         let Some(shards) = shard_count(level.items, &case.spec.shard_settings(), live.len()) else {
-            let level = Level { state: LevelState::Succeeded, ..level };
+            let level = level.ended(LevelState::Succeeded, self.now);
             return Ok(Went::did(self.write(&ShardWrite { levels: vec![level], ..write_of(case) }).await?));
         };
         let level = match (live.is_empty(), level.waits_since) {
-            (false, _) => {
-                let round = case.run.round;
-                Level { state: LevelState::Running, shards, executors: live, round, waits_since: None, ..level }
-            }
+            (false, _) => Level {
+                state: LevelState::Running,
+                shards,
+                executors: live,
+                round: case.run.round,
+                waits_since: None,
+                started_at: Some(self.now),
+                ..level
+            },
             (true, None) => Level { waits_since: Some(self.now), ..level },
             (true, Some(since)) => match self.patience_ends(case, since) {
                 Some(until) => return Ok(Went::waits(until)),
                 None => {
                     let done = i64::try_from(self.open_items(case, &level).await?).unwrap_or(i64::MAX);
-                    let level = Level { state: LevelState::Failed, ..level };
+                    let level = level.ended(LevelState::Failed, self.now);
                     let write = ShardWrite { levels: vec![level], done, ..write_of(case) };
                     return Ok(Went::did(self.write(&write).await?));
                 }
@@ -266,7 +276,7 @@ impl Conductor<'_> {
             done += self.open_items(case, level).await?;
         }
         let done = i64::try_from(done).unwrap_or(i64::MAX);
-        let levels = levels.into_iter().map(|level| Level { state: LevelState::Cancelled, ..level }).collect();
+        let levels = levels.into_iter().map(|level| level.ended(LevelState::Cancelled, self.now)).collect();
         Ok(Went::did(self.write(&ShardWrite { done, levels, ..write_of(case) }).await?))
     }
 

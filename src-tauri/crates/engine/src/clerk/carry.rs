@@ -16,7 +16,7 @@ use campanile_model::request::{Answer, Ask, AuditEntry, Done, Hold, Request, Sav
 use campanile_model::retention::{RETENTION, Retention};
 use campanile_model::schedule::Schedule;
 use campanile_model::secret::SECRET_SETTING;
-use campanile_model::sharding::ShardRun;
+use campanile_model::sharding::{Selection, ShardRun};
 use campanile_model::task::{StopCause, TaskState};
 use campanile_model::{
     AlarmId, Almanac, Code, Fault, InstanceId, JobId, QuestionId, RequestId, Timestamp, Words, job_check, template,
@@ -24,7 +24,7 @@ use campanile_model::{
 use campanile_store::{CarriedOut, Change, ShardWrite, StoreError};
 use serde_json::{Map, Value, json};
 
-use crate::assigner::shards::next_round;
+use super::shards::no_shards;
 use crate::dispatcher::outcome;
 use crate::launcher::line::{Line, Room};
 use crate::launcher::unplanned::{new_instance, superseded};
@@ -85,8 +85,9 @@ pub async fn carry(shared: &Shared, request: &Request, now: Timestamp) -> Result
         Ask::RunByKey { job, key, parameters, beside } => {
             draft.run_by_key(*job, key, parameters.as_ref(), *beside).await?;
         }
-        Ask::CancelInstance { instance } => draft.cancel_instance(*instance).await?,
-        Ask::RetryInstance { instance } => draft.retry_instance(*instance).await?,
+        Ask::CancelInstance { instance, shards } if shards.is_empty() => draft.cancel_instance(*instance).await?,
+        Ask::CancelInstance { instance, shards } => draft.cancel_shards(*instance, shards).await?,
+        Ask::RetryInstance { instance, shards } => draft.retry_instance(*instance, shards).await?,
         Ask::AnswerQuestions { questions, run } => draft.answer_questions(questions, *run).await?,
         Ask::Backfill { job, from, to } => draft.backfill(*job, *from, *to).await?,
         Ask::PutBlackout { name, blackout } => draft.put_blackout(name, blackout.as_ref()).await?,
@@ -508,7 +509,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    async fn retry_instance(&mut self, id: InstanceId) -> Result<()> {
+    async fn retry_instance(&mut self, id: InstanceId, shards: &Selection) -> Result<()> {
         let instance = self.instance(id).await?;
         if matches!(instance.state, InstanceState::Succeeded | InstanceState::Superseded) {
             return Err(Code::NothingToRetry.fault().with("instance", id).with("state", instance.state).into());
@@ -518,17 +519,10 @@ impl Draft<'_> {
             return Err(fault.into());
         }
         if let Some(run) = self.shared.store.shard_run(id).await? {
-            // Whoever carries it through its phases finds what is to run again.
-            let write = ShardWrite { reopens: Some(self.now), ..next_round(&run) };
-            self.note(
-                &format!("instance:{id}"),
-                Some(json!({"state": instance.state})),
-                Some(json!({"round": write.run.round})),
-            );
-            self.changes.push(Change::Conduct(Box::new(write)));
-            self.done.changed += 1;
-            self.done.instances.push(id);
-            return Ok(());
+            return self.retry_shards(&instance, &run, shards).await;
+        }
+        if !shards.is_empty() {
+            return Err(no_shards(id).into());
         }
         for task in self.shared.store.tasks_of(id).await? {
             if !task.state().is_final() || task.state() == TaskState::Succeeded {
@@ -696,7 +690,7 @@ impl Draft<'_> {
         found.ok_or_else(|| Code::JobNotFound.fault().with("job", id).into())
     }
 
-    async fn instance(&self, id: InstanceId) -> Result<Instance> {
+    pub(super) async fn instance(&self, id: InstanceId) -> Result<Instance> {
         let found = self.shared.store.instances(&[id]).await?.into_iter().next();
         found.ok_or_else(|| Code::InstanceNotFound.fault().with("instance", id).into())
     }

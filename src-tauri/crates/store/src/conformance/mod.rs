@@ -224,6 +224,8 @@ macro_rules! archive_conformance {
             archive::the_history_of_a_task_says_when_who_and_why,
             archive::a_lost_step_leaves_no_history,
             archive::tasks_come_newest_first_by_state_and_executor,
+            archive::shards_come_in_order_and_those_that_moved_since,
+            archive::a_sharded_instance_names_no_tasks,
             archive::omissions_come_latest_first,
             archive::alarms_come_worst_and_latest_first,
             archive::audit_entries_come_newest_first,

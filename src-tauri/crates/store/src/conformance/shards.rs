@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use campanile_model::instance::{Instance, InstanceState};
 use campanile_model::sharding::{
-    Chunk, Level, LevelState, Outcomes, Phase, Piece, PieceAt, PieceOutcomes, ShardRun, Tally,
+    Chunk, Level, LevelState, Outcomes, Phase, Piece, PieceAt, PieceOutcomes, Selection, ShardRange, ShardRun, Tally,
 };
 use campanile_model::task::{Part, Task, TaskEvent};
 use campanile_model::{InstanceId, TaskId};
@@ -71,12 +71,14 @@ pub async fn a_run_begins_once_and_reads_back_as_it_was_written(store: &dyn Stor
         draft: 3,
         tally: Tally { done: 0, total: 70 },
         told: 5,
-        notice: Some(task_id()),
+        notices: vec![task_id(), task_id()],
         post: Some(task_id()),
         level_count: 2,
         notifies: true,
         post_processes: true,
         stopping: true,
+        again: Some(Selection::from(vec![ShardRange { level: 1, from: 0, until: 3 }])),
+        stops: Selection::from(vec![ShardRange { level: 0, from: 2, until: 4 }]),
         ..ShardRun::new(instance.id)
     };
     let level = Level {
@@ -88,6 +90,8 @@ pub async fn a_run_begins_once_and_reads_back_as_it_was_written(store: &dyn Stor
         executors: BTreeSet::from(["b".to_owned(), "a".to_owned()]),
         round: 1,
         waits_since: Some(at(70)),
+        started_at: Some(at(71)),
+        ended_at: Some(at(72)),
         ..Level::new(1, 60)
     };
     let write =

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use campanile_coord::Bell;
-use campanile_model::TaskId;
 use campanile_model::sharding::data::pieces_of;
 use campanile_model::sharding::deal::{Change, Open, deal, deal_again};
 use campanile_model::sharding::level;
 use campanile_model::sharding::plan::Cut;
 use campanile_model::sharding::{Level, LevelState};
 use campanile_model::task::{Need, Part, Task, TaskState};
-use campanile_store::ShardWrite;
+use campanile_model::{InstanceId, TaskId};
+use campanile_store::{ShardWrite, Store};
 
 use super::{Case, Conductor, Went, need_of, write_of};
 use crate::dispatcher::outcome;
@@ -46,7 +46,7 @@ impl Conductor<'_> {
         let mut states = Vec::new();
         self.each_shard(case, &level, |task, _| states.push(task.state())).await?;
         let state = level::ended(states);
-        let ended = Level { state, ..level };
+        let ended = level.ended(state, self.now);
         Ok(Went::did(self.write(&ShardWrite { levels: vec![ended], ..write_of(case) }).await?))
     }
 
@@ -56,7 +56,7 @@ impl Conductor<'_> {
         chunks.retain(|chunk| chunk.level == level.level);
         let Some(last) = chunks.last() else {
             tracing::error!(instance = %case.instance.id, level = level.level, "data of the level is missing");
-            let failed = Level { state: LevelState::Failed, dealt: level.items, ..level };
+            let failed = Level { dealt: level.items, ..level }.ended(LevelState::Failed, self.now);
             return Ok(Went::did(self.write(&ShardWrite { levels: vec![failed], ..write_of(case) }).await?));
         };
         let dealt = last.end();
@@ -152,24 +152,40 @@ impl Conductor<'_> {
         of: &Level,
         mut look: impl FnMut(&Task, u32) + Send,
     ) -> Result<(), PassError> {
-        let Some(first) = of.first else { return Ok(()) };
-        let store = &self.shared.store;
-        let mut page = store.tasks(&[first]).await?;
-        let mut seen = 0;
-        while let Some(last) = page.last().map(|task| task.id) {
-            for task in &page {
-                if let Some(Part::Shard { level, index, .. }) = task.part
-                    && level == of.level
-                {
-                    look(task, index);
-                    seen += 1;
-                }
-            }
-            if seen >= of.made {
-                break;
-            }
-            page = store.tasks_after(case.instance.id, Some(last), TASKS).await?;
-        }
+        let look = |task: &Task, index| {
+            look(task, index);
+            false
+        };
+        some_shard(self.shared.store.as_ref(), case.instance.id, of, look).await?;
         Ok(())
     }
+}
+
+/// Whether some shard of a level is as `is` says; looks at no more of them than it has to.
+pub async fn some_shard(
+    store: &dyn Store,
+    instance: InstanceId,
+    of: &Level,
+    mut is: impl FnMut(&Task, u32) -> bool + Send,
+) -> campanile_store::Result<bool> {
+    let Some(first) = of.first else { return Ok(false) };
+    let mut page = store.tasks(&[first]).await?;
+    let mut seen = 0;
+    while let Some(last) = page.last().map(|task| task.id) {
+        for task in &page {
+            if let Some(Part::Shard { level, index, .. }) = task.part
+                && level == of.level
+            {
+                if is(task, index) {
+                    return Ok(true);
+                }
+                seen += 1;
+            }
+        }
+        if seen >= of.made {
+            break;
+        }
+        page = store.tasks_after(instance, Some(last), TASKS).await?;
+    }
+    Ok(false)
 }
