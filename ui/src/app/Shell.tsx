@@ -15,6 +15,7 @@ import {
   useState,
 } from "react";
 import { alarmsQuery } from "@/api/alarms";
+import { onOpenRun } from "@/api/desktop";
 import { onZone, setZone } from "@/api/door";
 import { findJobsQuery } from "@/api/jobs";
 import { useLive } from "@/api/live";
@@ -72,6 +73,9 @@ export function Shell() {
   useEffect(() => {
     if (known) requestAnimationFrame(() => performance.mark("usable"));
   }, [known]);
+
+  // Whoever clicks a notification of the desktop wants to see what it was about.
+  useEffect(() => onOpenRun((run) => void navigate({ to: "/runs/$instance", params: { instance: run } })), [navigate]);
 
   // Every time on the page is the node's text: another zone or language means asking for all of it anew.
   useEffect(() => onZone(() => void client.invalidateQueries()), [client]);

@@ -5,7 +5,7 @@ import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { CalendarDays, ChevronDown, History, ListTodo, OctagonX, RotateCcw, SearchX, X } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
 import { instancesQuery } from "@/api/instances";
-import type { InstanceRow } from "@/api/types";
+import type { InstanceRow, ShardProgress } from "@/api/types";
 import {
   AnswerTable,
   DueIn,
@@ -14,6 +14,7 @@ import {
   InstanceStateBadge,
   instanceLook,
   isTaskCode,
+  ShardBar,
   stateWords,
   TASK_CODES,
   taskLook,
@@ -118,7 +119,7 @@ export function RunsView() {
       id: "tasks",
       head: w.columns.tasks,
       width: "minmax(96px,0.9fr)",
-      cell: (row) => <Tasks row={row} />,
+      cell: (row) => (row.sharding ? <Shards row={row} of={row.sharding} /> : <Tasks row={row} />),
     },
     {
       id: "attempt",
@@ -126,7 +127,7 @@ export function RunsView() {
       width: 72,
       align: "right",
       cell: (row) => {
-        const most = Math.max(0, ...row.tasks.map((task) => task.attempt));
+        const most = row.sharding?.round ?? Math.max(0, ...row.tasks.map((task) => task.attempt));
         return most === 0 ? null : <span className={most > 1 ? "text-warn" : "text-ink-3"}>{most}</span>;
       },
     },
@@ -300,6 +301,13 @@ function Late({ row }: { row: InstanceRow }) {
   if (row.late_ms === null) return null;
   if (row.late_ms < LATE_MS) return <span className="text-ink-3 text-xs">{w.onTime}</span>;
   return <span className={row.late_ms > 60_000 ? "text-warn" : ""}>{span(row.late_ms, lang)}</span>;
+}
+
+/** How far it is; what has ended says how. */
+function Shards({ row, of }: { row: InstanceRow; of: ShardProgress }) {
+  const tone =
+    row.finished === null ? "running" : row.state === "succeeded" ? "ok" : row.state === "failed" ? "bad" : "stopped";
+  return <ShardBar of={of} tone={tone} />;
 }
 
 /** Each task's code where there are few; each code with its number of tasks where there are many. */
