@@ -561,7 +561,7 @@ export type ExecutorLogRow = { at: Timestamp,
 /**
  * `09:30:00.120`
  */
-time: string, task: string, instance: string, job_name: string, attempt: number, said: ExecutorSaid, };
+time: string, task: string, instance: string, job_name: string, part: Part | null, attempt: number, said: ExecutorSaid, };
 
 /**
  * An executor as the engine knows it: a name within its group, and which of its lives.
@@ -594,7 +594,11 @@ stream: string, text: string, } | { "kind": "step", to: TaskState, reason: Words
 
 export type ExecutorState = "live" | "draining" | "silent" | "gone";
 
-export type ExecutorTask = { task: string, instance: string, job: string, job_name: string, processor: string, state: TaskState, attempt: number, since: Moment | null, };
+export type ExecutorTask = { task: string, instance: string, job: string, job_name: string, processor: string,
+/**
+ * Which part it is of a run that is cut into shards.
+ */
+part: Part | null, state: TaskState, attempt: number, since: Moment | null, };
 
 export type ExportCalendar = { calendar: string, kind: FileKind,
 /**
@@ -967,11 +971,6 @@ executor?: OfExecutor | null, due_from?: Timestamp | null, due_until?: Timestamp
 
 export type ListJobs = { text?: string | null, paused?: boolean | null, tag?: string | null, cursor?: number | null, limit?: number | null, };
 
-export type ListTasks = { states?: Array<TaskState>,
-/**
- * That this executor has, or had last.
- */
-executor?: OfExecutor | null, cursor?: number | null, limit?: number | null, };
 export type ListLevels = { instance: string,
 /**
  * No level below this one.
@@ -980,7 +979,11 @@ from?: number | null, };
 
 export type ListShards = { instance: string, cursor?: number | null, };
 
-export type ListTasks = { states?: Array<TaskState>, cursor?: number | null, limit?: number | null, };
+export type ListTasks = { states?: Array<TaskState>,
+/**
+ * That this executor has, or had last.
+ */
+executor?: OfExecutor | null, cursor?: number | null, limit?: number | null, };
 
 export type LogHit = {
 /**

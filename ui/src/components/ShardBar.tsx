@@ -22,9 +22,9 @@ export const shardWords = words(
     round: (n: number) => `round ${n}`,
     phases: {
       loading: "taking in the data",
-      preProcess: "pre_process",
+      preProcess: "in pre_process",
       levels: "at its shards",
-      postProcess: "post_process",
+      postProcess: "in post_process",
       reopening: "going into another round",
       over: "over",
     },
@@ -42,9 +42,9 @@ export const shardWords = words(
     round: (n: number) => `第 ${n} 轮`,
     phases: {
       loading: "正在接收数据",
-      preProcess: "pre_process",
+      preProcess: "运行 pre_process",
       levels: "处理分片",
-      postProcess: "post_process",
+      postProcess: "运行 post_process",
       reopening: "进入新一轮",
       over: "已结束",
     },

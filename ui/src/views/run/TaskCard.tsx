@@ -1,7 +1,7 @@
 // One task: where it stands, who has it, what went wrong, and every step it made.
 import { ArrowUp, Copy, MessageSquareWarning, OctagonX } from "lucide-react";
 import type { HistoryRow, Part, TaskRow } from "@/api/types";
-import { Glyph, isTaskCode, LaneName, stateWords, TaskState, taskLook } from "@/components";
+import { Glyph, isTaskCode, LaneName, stateWords, TaskState, taskLook, usePartName } from "@/components";
 import { copyText } from "@/lib/clipboard";
 import { cx } from "@/lib/cx";
 import { useSaid, useWords } from "@/lib/words";
@@ -155,15 +155,10 @@ function History({ rows }: { rows: readonly HistoryRow[] }) {
 /** Which part of a run that is cut into shards. */
 function PartName({ of: part }: { of: Part }) {
   const w = useWords(shardsWords);
-  const name =
-    part.is === "shard"
-      ? w.name(part.level, part.index)
-      : part.is === "postProcess" && part.round > 1
-        ? w.part.postProcessRound(part.round)
-        : w.part[part.is];
+  const name = usePartName();
   return (
     <span className="font-medium" data-testid="task-part">
-      {name}
+      {name(part)}
       {part.is === "shard" && (
         <span className="ml-2 font-normal text-ink-3 text-xs">{w.items(part.done, part.items)}</span>
       )}

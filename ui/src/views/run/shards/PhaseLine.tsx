@@ -4,6 +4,7 @@ import type { PhaseTask, ShardingView } from "@/api/types";
 import {
   Glyph,
   isTaskCode,
+  METHODS,
   PaceWords,
   ShardBar,
   shardWords,
@@ -89,9 +90,9 @@ function Phase({ segment, startedAt }: { segment: Segment; startedAt: number | n
   const took = tookMs(segment, now);
   const name =
     segment.kind === "pre"
-      ? w.pre
+      ? METHODS.preProcess
       : segment.kind === "post"
-        ? w.post
+        ? METHODS.postProcess
         : segment.count > 1
           ? `${w.level(segment.from)} – ${figure(segment.to)}`
           : w.level(segment.from);
@@ -137,7 +138,7 @@ function Notices({ of: notices }: { of: readonly PhaseTask[] }) {
       className="mt-1.5 flex flex-wrap items-center gap-x-2.5 gap-y-0.5 text-2xs text-ink-2"
       data-testid="shard-notices"
     >
-      <span className="text-ink-3">{w.notify}</span>
+      <span className="text-ink-3">{METHODS.notify}</span>
       {notices.map((notice) => {
         const told = notice.told ? `${Math.floor(percent(notice.told.done, notice.told.total))} %` : "";
         const look = isTaskCode(notice.state) ? taskLook[notice.state] : taskLook[100];
