@@ -645,7 +645,9 @@ export async function install(page: Page, script: Script) {
       });
       return;
     }
-    await route.fulfill({ json: answer((route.request().postDataJSON()?.input ?? {}) as Record<string, never>) });
+    // A file comes as it is.
+    const sent = op === "uploads" ? {} : route.request().postDataJSON();
+    await route.fulfill({ json: answer((sent?.input ?? {}) as Record<string, never>) });
   });
   await page.routeWebSocket("**/api/feed**", (socket) => {
     let seq = 0;

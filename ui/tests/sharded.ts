@@ -371,7 +371,103 @@ async function chooseShard(page: Page) {
   return box;
 }
 
+const LOOK = {
+  kind: "csv",
+  encoding: "gbk",
+  delimiter: ",",
+  sheets: [],
+  sheet: null,
+  columns: ["number", "name", "city", "phone", "parent"],
+  levelColumn: null,
+  firstRows: Array.from({ length: 12 }, (_, i) => ({
+    row: i + 2,
+    level: 0,
+    cells: [
+      String(48_100 + i),
+      i % 2 === 0 ? "上海金桥贸易有限公司" : "Hansa Logistik GmbH",
+      i % 2 === 0 ? "上海" : "Hamburg",
+      "+86 21 5050 1000",
+      i > 4 ? "48100" : "",
+    ],
+  })),
+  items: 69_500,
+  levels: 1,
+  levelSizes: [{ level: 0, items: 69_500 }],
+  largestBytes: 311,
+  faults: [] as object[],
+  faulty: 0,
+  sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  canStage: yes,
+};
+
+/** A file that was looked at, in this way. */
+function withFile(look: object | null, more: object = {}) {
+  return (script: Script) => {
+    const view = {
+      file: "f",
+      name: "customers-2026-11.csv",
+      phase: "looked",
+      bytes: 21_480_311,
+      part: 1,
+      items: 69_500,
+      look,
+      data: null,
+      fault: null,
+      ...more,
+    };
+    Object.assign(script.answers, {
+      uploads: () => ({ file: "f", name: view.name, bytes: view.bytes }),
+      look_at_data: () => view,
+      data_file: () => view,
+      discard_data: () => ({ jobs: [], instances: [], changed: 0, version: null }),
+      list_instances: () => ({ rows: [], next: null }),
+    });
+  };
+}
+
+async function chooseFile(page: Page) {
+  await page.getByTestId("run-with-file").click();
+  await page
+    .getByTestId("file-chooser")
+    .setInputFiles({ name: "customers-2026-11.csv", mimeType: "text/csv", buffer: Buffer.from("a,b") });
+  await page.waitForTimeout(500);
+}
+
 export const SHARD_SHOTS = [
+  {
+    name: "data-choose",
+    path: "/runs",
+    script: withFile(LOOK),
+    act: async (page: Page) => {
+      await page.getByTestId("run-with-file").click();
+      await page.getByTestId("choose-file").waitFor();
+    },
+  },
+  { name: "data-looked", path: "/runs", script: withFile(LOOK), act: chooseFile },
+  {
+    name: "data-faults",
+    path: "/runs",
+    script: withFile({
+      ...LOOK,
+      levels: 3,
+      levelColumn: "parent",
+      levelSizes: [5_000, 60_000, 4_500].map((items, level) => ({ level, items })),
+      faulty: 21,
+      faults: Array.from({ length: 20 }, (_, i) => ({
+        row: 480 + i * 7,
+        words: { en: `the level '${i}x' is not a whole number`, zh: `层级“${i}x”不是整数` },
+      })),
+      canStage: no("21 rows cannot be read", "有 21 行无法读取"),
+    }),
+    act: chooseFile,
+  },
+  {
+    name: "data-reading",
+    path: "/runs",
+    restless: true,
+    script: withFile(null, { phase: "looking", part: 0.42, items: 29_000 }),
+    act: chooseFile,
+  },
   { name: "sharded-running", path: `/runs/${RUN}`, script: withRun(RUNNING) },
   {
     name: "sharded-hover",

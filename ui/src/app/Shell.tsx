@@ -23,6 +23,7 @@ import { bootstrapQuery, useSetSetting } from "@/api/node";
 import type { AlarmState } from "@/api/types";
 import { bySeverity } from "@/components";
 import { RefusalNotice } from "@/components/Answer";
+import { FromFile } from "@/components/data/FromFile";
 import { adopt, useAppearance } from "@/lib/appearance";
 import { useHotkey } from "@/lib/hotkeys";
 import { useLang, useSaid, useWords } from "@/lib/words";
@@ -179,6 +180,7 @@ export function Shell() {
       )}
       {keys && <KeysSheet open onClose={() => setKeys(false)} />}
       <Closing told={settings?.closingTold === true} />
+      <FromFile onStarted={(run) => void navigate({ to: "/runs/$instance", params: { instance: run } })} />
       <Toasts />
     </div>
   );

@@ -27,6 +27,7 @@ import { AgainDialog } from "./AgainDialog";
 import { Chain } from "./Chain";
 import { ComparePanel } from "./ComparePanel";
 import { LogPane } from "./LogPane";
+import { SaveReport } from "./shards/SaveReport";
 import { ShardedRun, type Side } from "./shards/ShardedRun";
 import { TaskCard } from "./TaskCard";
 import { WhyPanel } from "./WhyPanel";
@@ -173,7 +174,14 @@ function Run({ of: detail }: { of: InstanceDetail }) {
         <Trouble of={detail} />
         {!row.sharding && <Chain of={detail} />}
         {row.sharding ? (
-          <ShardedRun of={detail} wide={wide} about={details} side={side} onSide={setSide} />
+          <ShardedRun
+            of={detail}
+            wide={wide}
+            about={details}
+            side={side}
+            onSide={setSide}
+            actions={<SaveReport row={row} />}
+          />
         ) : wide ? (
           <div className="grid min-h-80 flex-1 grid-cols-[minmax(320px,2fr)_3fr] grid-rows-[minmax(0,1fr)] gap-3">
             <div className="min-h-0 overflow-y-auto pr-0.5">{details}</div>

@@ -2,7 +2,7 @@
 // again when the feed says so, and the cursor stays with its run while others come in above it.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
-import { CalendarDays, ChevronDown, History, ListTodo, OctagonX, RotateCcw, SearchX, X } from "lucide-react";
+import { CalendarDays, ChevronDown, FileUp, History, ListTodo, OctagonX, RotateCcw, SearchX, X } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
 import { instancesQuery } from "@/api/instances";
 import type { InstanceRow, ShardProgress } from "@/api/types";
@@ -20,6 +20,8 @@ import {
   taskLook,
   View,
 } from "@/components";
+import { askForData } from "@/components/data/asked";
+import { dataWords } from "@/components/data/words";
 import { cx } from "@/lib/cx";
 import { useHotkey } from "@/lib/hotkeys";
 import { span } from "@/lib/relative";
@@ -40,6 +42,7 @@ const NO_FILTER = { state: undefined, code: undefined, job: undefined, executor:
 export function RunsView() {
   const w = useWords(runsWords);
   const s = useWords(stateWords);
+  const d = useWords(dataWords);
   const lang = useLang();
   const router = useRouter();
   const search = here.useSearch();
@@ -147,6 +150,15 @@ export function RunsView() {
               <IconButton size="sm" label={w.clearSelection} icon={<X />} onPress={() => setSelected(new Set())} />
             </span>
           )}
+          <Button
+            size="sm"
+            variant="quiet"
+            icon={<FileUp />}
+            onPress={() => askForData({ handed: null, job: null })}
+            data-testid="run-with-file"
+          >
+            {d.open}
+          </Button>
           <Button
             size="sm"
             icon={<OctagonX />}

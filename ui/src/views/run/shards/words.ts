@@ -72,6 +72,9 @@ export const shardsWords = words(
     round: (n: number) => `Round ${n}`,
     done: "done",
     report: "Save the report",
+    reportAs: { xlsx: "Excel workbook (.xlsx)", csv: "Comma-separated (.csv)" },
+    reportSaved: "The report was saved",
+    stopReport: "Writing the report; stop",
     progress: "Progress",
   },
   {
@@ -143,6 +146,9 @@ export const shardsWords = words(
     round: (n: number) => `第 ${n} 轮`,
     done: "完成",
     report: "保存报告",
+    reportAs: { xlsx: "Excel 工作簿 (.xlsx)", csv: "逗号分隔 (.csv)" },
+    reportSaved: "报告已保存",
+    stopReport: "正在写入报告，停止",
     progress: "进度",
   },
 );
