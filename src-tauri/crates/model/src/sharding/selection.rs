@@ -72,7 +72,10 @@ impl Selection {
 mod tests {
     use super::*;
 
-    fn of(ranges: &[(u32, u32, u32)]) -> Selection {
+    /// Level, first, and the one behind the last.
+    type Ranges = [(u32, u32, u32)];
+
+    fn of(ranges: &Ranges) -> Selection {
         let ranges: Vec<_> = ranges
             .iter()
             .map(|(level, from, until)| ShardRange { level: *level, from: *from, until: *until })
@@ -82,7 +85,7 @@ mod tests {
 
     #[test]
     fn ranges_that_touch_are_one_and_empty_ones_are_none() {
-        let table: &[(&[(u32, u32, u32)], &[(u32, u32, u32)])] = &[
+        let table: &[(&Ranges, &Ranges)] = &[
             (&[], &[]),
             (&[(0, 3, 3), (0, 5, 4)], &[]),
             (&[(0, 4, 6), (0, 0, 2), (0, 2, 4)], &[(0, 0, 6)]),
