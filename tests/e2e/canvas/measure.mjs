@@ -197,15 +197,15 @@ const scenes = {
 
 const percentile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 
-/** What a page begins a frame with, by the name that versions of Chromium give it. */
-const BEGINS = new Set(["BeginMainThreadFrame", "PageAnimator::serviceScriptedAnimations"]);
+/** What ends a frame on the page's main thread: what was done before it since the last one was done for it. */
+const COMMIT = "Commit";
 
 /** For each frame of the page's main thread what was done on it, in milliseconds. */
 function framesOf(trace) {
   const events = trace.traceEvents;
   const mains = events.filter((each) => each.name === "thread_name" && each.args?.name === "CrRendererMain");
   const busiest = mains
-    .map(({ pid, tid }) => ({ pid, tid, frames: events.filter((each) => each.pid === pid && each.tid === tid && BEGINS.has(each.name)) }))
+    .map(({ pid, tid }) => ({ pid, tid, frames: events.filter((each) => each.pid === pid && each.tid === tid && each.ph === "X" && each.name === COMMIT) }))
     .toSorted((a, b) => b.frames.length - a.frames.length)[0];
   if (!busiest) throw new Error("the trace has no page");
   const begins = busiest.frames.map((each) => each.ts).toSorted((a, b) => a - b);
