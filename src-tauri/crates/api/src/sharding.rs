@@ -67,7 +67,7 @@ impl Api {
         // Asked before they are read: what changes in between is told twice rather than not at all.
         let seen = self.archive.last_move().await?;
         let page = self.archive.shard_page(id, list.cursor, SHARDS).await?;
-        Ok(ShardPage { shards: shard_columns(page.rows), next: page.next, seen })
+        Ok(ShardPage { shards: shard_columns(&page.rows), next: page.next, seen })
     }
 
     pub(crate) async fn shard_changes(&self, ask: AskShardChanges, _: &CallContext) -> Result<ShardChanges, Fault> {
@@ -77,7 +77,7 @@ impl Api {
             return Ok(ShardChanges { shards: ShardColumns::default(), seen: last, more: false, anew: true });
         }
         let news = self.archive.shard_news(id, ask.since, MOVES).await?;
-        Ok(ShardChanges { shards: shard_columns(news.marks), seen: news.through, more: news.more, anew: false })
+        Ok(ShardChanges { shards: shard_columns(&news.marks), seen: news.through, more: news.more, anew: false })
     }
 
     pub(crate) async fn get_shard(&self, of: OfShard, cx: &CallContext) -> Result<ShardView, Fault> {
@@ -214,7 +214,7 @@ fn columns(levels: &[Level], from: u32) -> LevelColumns {
     }
 }
 
-fn shard_columns(marks: Vec<ShardMark>) -> ShardColumns {
+fn shard_columns(marks: &[ShardMark]) -> ShardColumns {
     ShardColumns {
         level: marks.iter().map(|mark| mark.level).collect(),
         shard: marks.iter().map(|mark| mark.shard).collect(),
