@@ -8,6 +8,7 @@
 //! was then in force, for the check that no overtaken leader has written.
 
 mod shards;
+mod staged;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -24,8 +25,9 @@ use campanile_model::limits::{LIMITS, Limits};
 use campanile_model::question::{Question, QuestionAnswer};
 use campanile_model::request::{Answer, AuditEntry, Request};
 use campanile_model::schedule::Schedule;
+use campanile_model::sharding::{Chunk, Staged};
 use campanile_model::task::{ExecutorRef, Incident, Need, Step, StoredTask, Task, TaskState};
-use campanile_model::{AlarmId, InstanceId, JobId, Lane, QuestionId, RequestId, TaskId, Timestamp};
+use campanile_model::{AlarmId, DataId, InstanceId, JobId, Lane, QuestionId, RequestId, TaskId, Timestamp};
 use campanile_store::{
     AlarmStore, Assignment, Bound, CarriedOut, Cause, Change, Claimed, ExecutorStore, HistoryEntry, IncidentMark,
     InstanceStore, JobStore, LaneDepth, Launch, Launched, Lead, LeaseRow, LeaseStore, LedgerExtract, MadeInstance,
@@ -130,6 +132,8 @@ pub struct Stored {
     /// How often a limit was just reached, by its kind.
     pub full: BTreeMap<&'static str, u64>,
     pub sharded: BTreeMap<InstanceId, Sharded>,
+    /// With its chunks by level and place.
+    pub staged: BTreeMap<DataId, (Staged, BTreeMap<(u32, u64), Chunk>)>,
     /// By group and name.
     pub executors: BTreeMap<(String, String), (ExecutorEntry, Option<Drain>)>,
     last_order: u64,
@@ -640,6 +644,7 @@ impl Stored {
                 true
             }
             Change::Conduct(write) => self.conduct(write) == Taken::Done,
+            Change::TakeStaged { data, instance } => self.take_staged(*data, *instance) == Taken::Done,
             Change::DrainExecutor { group, name, drain } => {
                 match self.executors.get_mut(&(group.clone(), name.clone())) {
                     Some((_, drained)) => {
@@ -722,7 +727,8 @@ impl Stored {
             .map(|alarm| alarm.id)
             .take(purge.limit)
             .collect();
-        purged.others = (requests.len() + incidents.len() + alarms.len()) as u64;
+        purged.others += (requests.len() + incidents.len() + alarms.len()) as u64;
+        purged.others += self.purge_staged(purge);
         let before = self.questions.len() + self.backfills.len();
         self.questions.retain(|one| one.answer.is_none() || one.asked_at >= purge.instances_before);
         self.backfills.retain(|one| one.ended.is_none() || one.asked_at >= purge.instances_before);

@@ -90,6 +90,11 @@ impl Stored {
         for chunk in &write.data {
             sharded.data.entry((chunk.draft, chunk.level, chunk.first)).or_insert_with(|| chunk.clone());
         }
+        if let Some((data, through)) = write.takes
+            && let Some((_, chunks)) = self.staged.get_mut(&data)
+        {
+            chunks.retain(|at, _| *at >= through);
+        }
         let draft = sharded.run.draft;
         if write.adopts {
             sharded.data.retain(|(of, _, _), _| *of == draft);

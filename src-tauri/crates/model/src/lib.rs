@@ -35,7 +35,7 @@ pub mod words;
 
 pub use almanac::Almanac;
 pub use error_code::{Code, Fault};
-pub use ids::{AlarmId, InstanceId, JobId, QuestionId, RequestId, TaskId};
+pub use ids::{AlarmId, DataId, InstanceId, JobId, QuestionId, RequestId, TaskId};
 pub use lane::{Lane, LaneClock};
 pub use retry::{Failure, FailureClass, FailureRule, Retry};
 pub use time::Timestamp;

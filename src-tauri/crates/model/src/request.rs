@@ -11,7 +11,7 @@ use crate::blackout::Blackout;
 use crate::calendar::Calendar;
 use crate::job::JobSpec;
 use crate::limits::LimitOn;
-use crate::{AlarmId, Fault, InstanceId, JobId, QuestionId, RequestId, Timestamp};
+use crate::{AlarmId, DataId, Fault, InstanceId, JobId, QuestionId, RequestId, Timestamp};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
@@ -70,6 +70,16 @@ pub enum Ask {
         key: String,
         parameters: Option<Map<String, Value>>,
         beside: bool,
+    },
+    /// One run of a job that is cut into shards, with data that was staged for it.
+    RunWithData {
+        job: JobId,
+        data: DataId,
+        /// A program's own, as in `RunByKey`.
+        key: Option<String>,
+        parameters: Option<Map<String, Value>>,
+        beside: bool,
+        executor: Option<String>,
     },
     CancelInstance {
         instance: InstanceId,
@@ -149,6 +159,7 @@ impl Ask {
             | Ask::ResumeJobs { .. }
             | Ask::RunJobs { .. }
             | Ask::RunByKey { .. }
+            | Ask::RunWithData { .. }
             | Ask::CancelInstance { .. }
             | Ask::RetryInstance { .. }
             | Ask::AnswerQuestions { .. }
@@ -172,6 +183,7 @@ impl Ask {
             Ask::ResumeJobs { .. } => "resumeJobs",
             Ask::RunJobs { .. } => "runJobs",
             Ask::RunByKey { .. } => "runByKey",
+            Ask::RunWithData { .. } => "runWithData",
             Ask::CancelInstance { .. } => "cancelInstance",
             Ask::RetryInstance { .. } => "retryInstance",
             Ask::AnswerQuestions { .. } => "answerQuestions",

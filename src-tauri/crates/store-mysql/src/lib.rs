@@ -42,6 +42,7 @@ mod rows;
 mod schema;
 mod settings;
 mod shards;
+mod staged;
 mod tasks;
 mod unplanned;
 mod upkeep;

@@ -9,7 +9,7 @@ use campanile_model::ledger::LedgerSpan;
 use campanile_model::question::Question;
 use campanile_model::request::{AuditEntry, Request};
 use campanile_model::task::{ExecutorRef, Incident, Need, NewTask, StoredTask, Task, TaskState};
-use campanile_model::{AlarmId, InstanceId, JobId, Lane, QuestionId, RequestId, TaskId, Timestamp};
+use campanile_model::{AlarmId, DataId, InstanceId, JobId, Lane, QuestionId, RequestId, TaskId, Timestamp};
 use campanile_store::{HistoryEntry, Moving, Result, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,7 +38,7 @@ macro_rules! ids {
     )*};
 }
 
-ids!(JobId, InstanceId, TaskId, AlarmId, RequestId, QuestionId);
+ids!(JobId, InstanceId, TaskId, AlarmId, RequestId, QuestionId, DataId);
 
 /// Numbers of ours that only grow, and not that far.
 pub(crate) fn number(n: u64) -> i64 {

@@ -204,7 +204,7 @@ fn outcomes(row: &MySqlRow) -> Result<PieceOutcomes> {
 }
 
 /// One value in a line, as they are kept.
-fn lines(items: &str) -> Vec<String> {
+pub(crate) fn lines(items: &str) -> Vec<String> {
     items.split('\n').map(str::to_owned).collect()
 }
 
@@ -243,6 +243,9 @@ impl Write {
         let head = "INSERT INTO shard_levels (instance_seq, level, entry)";
         self.insert(head, &levels, "ON DUPLICATE KEY UPDATE entry = VALUES(entry)").await?;
         self.put_chunks(what.data.iter().map(|chunk| (seq, chunk))).await?;
+        if let Some((data, through)) = what.takes {
+            self.drop_staged(data, through).await?;
+        }
         if what.adopts {
             self.execute(
                 sql("DELETE FROM shard_data WHERE instance_seq = ? AND draft <> ?")

@@ -20,6 +20,7 @@ mod requests;
 mod rows;
 mod settings;
 mod shards;
+mod staged;
 mod tasks;
 mod unplanned;
 mod upkeep;

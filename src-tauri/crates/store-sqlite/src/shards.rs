@@ -194,7 +194,7 @@ fn outcomes(row: &SqliteRow) -> Result<PieceOutcomes> {
 }
 
 /// One value in a line, as they are kept.
-fn lines(items: &str) -> Vec<String> {
+pub(crate) fn lines(items: &str) -> Vec<String> {
     items.split('\n').map(str::to_owned).collect()
 }
 
@@ -230,6 +230,9 @@ impl Write {
         let Some(seq) = self.move_run(what).await? else { return Ok(Taken::Lost) };
         self.put_levels(seq, &what.levels).await?;
         self.put_chunks(what.data.iter().map(|chunk| (seq, chunk))).await?;
+        if let Some((data, through)) = what.takes {
+            self.drop_staged(data, through).await?;
+        }
         if what.adopts {
             self.execute(
                 sql("DELETE FROM shard_data WHERE instance_seq = ? AND draft <> ?")

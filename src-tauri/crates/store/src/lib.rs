@@ -22,6 +22,7 @@ mod moving;
 mod requests;
 mod settings;
 mod shards;
+mod staged;
 mod tasks;
 mod unplanned;
 mod upkeep;
@@ -38,6 +39,7 @@ pub use moving::{Moved, Moving, follow};
 pub use requests::{CarriedOut, Change, RequestStore};
 pub use settings::SettingStore;
 pub use shards::{ShardStore, ShardWrite};
+pub use staged::StagedStore;
 pub use tasks::{Bound, Claimed, LaneDepth, Room, Scope, Taken, TaskStore, Wanted, WantedNeed, scopes_of};
 pub use unplanned::{Cause, Unplanned, UnplannedStore};
 pub use upkeep::{OMISSIONS_OUTLIVE, Purge, Purged, UpkeepStore};
@@ -50,6 +52,7 @@ pub trait Store:
     + UnplannedStore
     + TaskStore
     + ShardStore
+    + StagedStore
     + ExecutorStore
     + AlarmStore
     + RequestStore
@@ -67,6 +70,7 @@ impl<S> Store for S where
         + UnplannedStore
         + TaskStore
         + ShardStore
+        + StagedStore
         + ExecutorStore
         + AlarmStore
         + RequestStore

@@ -9,7 +9,7 @@
 use async_trait::async_trait;
 use campanile_model::sharding::{Chunk, Level, Piece, PieceOutcomes, ShardRun};
 use campanile_model::task::Task;
-use campanile_model::{InstanceId, TaskId, Timestamp};
+use campanile_model::{DataId, InstanceId, TaskId, Timestamp};
 
 use crate::{Lead, Result, Taken};
 
@@ -27,6 +27,8 @@ pub struct ShardWrite {
     pub levels: Vec<Level>,
     /// Further data; a chunk whose place is taken is left as it is.
     pub data: Vec<Chunk>,
+    /// Staged data that the run takes: its chunks up to that level and place go.
+    pub takes: Option<(DataId, (u32, u64))>,
     /// The drafts but the run's own go.
     pub adopts: bool,
     /// Further pieces, with nothing said of their items yet; and the chunks of the run's draft that they come from: a
@@ -47,6 +49,7 @@ impl ShardWrite {
             reopens: None,
             levels: Vec::new(),
             data: Vec::new(),
+            takes: None,
             adopts: false,
             pieces: Vec::new(),
             dealt: None,

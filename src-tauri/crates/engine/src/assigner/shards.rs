@@ -7,6 +7,7 @@
 
 mod dealing;
 mod ending;
+mod loading;
 mod rounds;
 
 use std::sync::Arc;
@@ -14,13 +15,11 @@ use std::sync::Arc;
 use campanile_coord::Bell;
 use campanile_model::instance::{Instance, InstanceState};
 use campanile_model::job::JobSpec;
-use campanile_model::sharding::data::Gatherer;
 use campanile_model::sharding::level::{self, Next};
-use campanile_model::sharding::{Chunk, Level, LevelState, Phase, ShardRun, is_notice_due, shard_count};
+use campanile_model::sharding::{Level, LevelState, Phase, ShardRun, is_notice_due, shard_count};
 use campanile_model::task::{Need, Needs, Part, Placement, Task, TaskState};
-use campanile_model::{Code, Failure, FailureClass, Fault, Timestamp, Words};
+use campanile_model::{Code, Failure, FailureClass, Timestamp};
 use campanile_store::{Lead, ShardWrite, Taken};
-use serde_json::Value;
 
 use super::{place, task_of};
 use crate::events::Topic;
@@ -29,6 +28,7 @@ use crate::officer::PassError;
 use crate::roster::Standing;
 use crate::shared::Shared;
 
+pub use loading::{Given, given};
 pub use rounds::next_round;
 
 /// Runs in one pass.
@@ -36,9 +36,6 @@ const RUNS: usize = 100;
 
 /// `notify` has so long.
 const NOTICE_MS: i64 = 60_000;
-
-/// The parameter under which a job, or a run, has its data.
-pub const DATA: &str = "data";
 
 pub(super) struct Conductor<'a> {
     pub shared: &'a Arc<Shared>,
@@ -71,39 +68,7 @@ impl Went {
     }
 }
 
-/// The data that a run is given with its parameters, in chunks.
-pub fn given(instance: &Instance, spec: &JobSpec) -> Result<Vec<Chunk>, Fault> {
-    let own: Option<Value> = instance.parameters.as_ref().and_then(|own| serde_json::from_str(own).ok());
-    let data = match &own {
-        Some(own) => own.get(DATA),
-        None => spec.parameters.get(DATA),
-    };
-    let wrong = |en: &str, zh: &str| Code::ShardDataInvalid.fault().with_words("reason", &Words::new(en, zh));
-    let Some(data) = data else { return Ok(Vec::new()) };
-    let levels = data.as_array().ok_or_else(|| wrong("it is not a list", "不是列表"))?;
-    let mut chunks = Vec::new();
-    for (level, items) in (0..).zip(levels) {
-        let items = items.as_array().ok_or_else(|| wrong("one of its levels is not a list", "其中有层级不是列表"))?;
-        let mut gatherer = Gatherer::default();
-        let mut full: Vec<Vec<String>> = items.iter().filter_map(|item| gatherer.add(item.to_string())).collect();
-        full.extend(gatherer.take());
-        let mut first = 0;
-        for items in full {
-            let chunk = Chunk { draft: 0, level, first, items };
-            first = chunk.end();
-            chunks.push(chunk);
-        }
-    }
-    Ok(chunks)
-}
-
 impl Conductor<'_> {
-    /// Begins the run of an instance whose turn has come.
-    pub(super) async fn begin(&self, instance: &Instance, data: Vec<Chunk>) -> Result<bool, PassError> {
-        let write = ShardWrite { begins: Some(self.now), data, ..ShardWrite::of(ShardRun::new(instance.id)) };
-        Ok(self.write(&write).await? > 0)
-    }
-
     /// Runs that are not over.
     pub(super) async fn runs(&self) -> Result<Vec<ShardRun>, PassError> {
         Ok(self.shared.store.shard_runs(RUNS).await?)
@@ -119,6 +84,7 @@ impl Conductor<'_> {
             return self.stop(&case).await;
         }
         match case.run.phase {
+            Phase::Loading if !case.run.loaded => self.load(&case).await,
             Phase::Loading => self.open(&case).await,
             Phase::PreProcess => self.after_pre_process(&case).await,
             Phase::Levels => self.levels(&case).await,

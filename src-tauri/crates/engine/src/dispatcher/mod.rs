@@ -21,13 +21,12 @@ use campanile_model::instance::{Instance, Origin};
 use campanile_model::job::{JobSpec, StillNeeded};
 use campanile_model::limits::Limits;
 use campanile_model::schedule::Zone;
-use campanile_model::sharding::ShardRun;
+use campanile_model::sharding::{DATA, ShardRun};
 use campanile_model::task::{Need, Step, Task, TaskState};
 use campanile_model::{InstanceId, TaskId, Timestamp, template};
 use campanile_store::{Bound, Claimed, Lead, Room, Scope, StoreError, Taken, Wanted, WantedNeed};
 use serde_json::{Map, Value, json};
 
-use crate::assigner::shards;
 use crate::courier::Delivery;
 use crate::events::Topic;
 use crate::held::{Finding, HoldCause};
@@ -228,12 +227,13 @@ impl Dispatcher {
         let Going { instance, spec, .. } = going;
         let zone = self.zone(spec);
         let facts = facts(task, instance, spec, &offer.executor.name, zone.as_ref(), upstream.first());
-        let mut parameters = template::fill(&parameters_of(instance, spec), &facts.as_facts());
-        let called = parts::called(task, going.run.as_ref());
+        let mut parameters = parameters_of(instance, spec);
         if task.part.is_some() {
             // It comes item by item.
-            parameters.remove(shards::DATA);
+            parameters.remove(DATA);
         }
+        let parameters = template::fill(&parameters, &facts.as_facts());
+        let called = parts::called(task, going.run.as_ref());
         let push = Push {
             attempt: AttemptRef { task: task.id, attempt: task.attempt() },
             idempotency_key: task.idempotency_key(),

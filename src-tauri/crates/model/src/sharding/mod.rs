@@ -12,6 +12,7 @@ pub mod plan;
 pub mod progress;
 mod run;
 mod settings;
+pub mod staged;
 
 pub use data::{Chunk, Outcomes, Piece, PieceAt, PieceOutcomes};
 pub use level::{LevelState, OnLevelFailure};
@@ -19,3 +20,4 @@ pub use plan::{Cut, items_of, shard_count, shard_of};
 pub use progress::{Tally, is_notice_due};
 pub use run::{Level, Phase, ShardRun};
 pub use settings::ShardSettings;
+pub use staged::{DATA, Staged};

@@ -51,6 +51,9 @@ pub struct ShardRun {
     /// Grows by one with every write of its own; a write names the one it has seen. Steps of its tasks leave it alone.
     pub fence: u64,
     pub phase: Phase,
+    /// All of the data that it was given is there.
+    #[serde(default)]
+    pub loaded: bool,
     /// 1, and one more each time that failed shards are retried.
     pub round: u32,
     /// Which draft of the data counts.
@@ -78,6 +81,7 @@ impl ShardRun {
             instance,
             fence: 0,
             phase: Phase::Loading,
+            loaded: false,
             round: 1,
             draft: 0,
             tally: Tally::default(),

@@ -22,6 +22,7 @@ pub mod launch;
 pub mod leases;
 pub mod requests;
 pub mod shards;
+pub mod staged;
 pub mod tasks;
 pub mod unplanned;
 pub mod upkeep;
@@ -159,6 +160,12 @@ macro_rules! conformance {
             requests::an_instance_with_tasks_is_not_ended_unassigned,
             requests::an_alarm_that_has_changed_is_not_acknowledged,
             requests::a_setting_is_written_over,
+
+            staged::data_that_is_read_comes_back_in_order_and_is_whole_once,
+            staged::one_run_takes_it_and_only_whole,
+            staged::what_a_run_takes_goes_from_there_in_one_write,
+            staged::what_is_discarded_is_gone_and_its_chunks_go_bit_by_bit,
+            staged::what_lies_for_long_goes_unless_a_run_waits_for_it,
 
             unplanned::the_end_of_an_instance_waits_for_every_job_that_runs_after_its_own,
             unplanned::an_end_that_a_person_brings_about_waits_too,

@@ -346,6 +346,7 @@ pub async fn shards_go_with_their_instance(store: &dyn Store) {
         requests_before: at(0),
         incidents_before: at(0),
         alarms_before: at(0),
+        staged_before: at(0),
         keep_per_job: 1000,
         limit: 10,
     };
