@@ -253,7 +253,7 @@ pub struct HeldRow {
     pub kind: HeldKind,
     pub words: Words,
     pub since: Moment,
-    /// As they were last counted, which is once a second.
+    /// As they were last counted, which is once a second; 0 for a level that waits, of which there are no tasks yet.
     #[ts(type = "number")]
     pub tasks: u64,
     /// The job whose own limit it is.
