@@ -12,6 +12,7 @@ mod memory_store;
 mod planned;
 mod runtime;
 mod sharded;
+mod staged;
 mod unplanned;
 mod world;
 
@@ -102,6 +103,9 @@ const REACHED: &[&str] = &[
     "unknown conduct",
     "data given by pre_process",
     "a further round",
+    "runWithData done",
+    "runWithData refused",
+    "data taken whole",
     "level succeeded",
     "level failed",
     "level cancelled",

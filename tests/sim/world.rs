@@ -34,6 +34,7 @@ use crate::link::{Network, NodeLink, Wires};
 use crate::memory_store::{BrokenPromises, MemoryStore, Stored};
 use crate::planned::planned;
 use crate::runtime::{Hands, Luck, MachineClock, Runtime, TaskNo};
+use crate::staged;
 
 /// 2026-11-21T00:00:00Z
 const A_SATURDAY: i64 = 1_795_219_200_000;
@@ -273,6 +274,15 @@ impl World {
         let start = self.hands.now();
         let calm_at = start + luck.between(20_000, 120_000);
         self.hands.spawn("people", self.clone().be_people(Luck::new(self.seed, "people"), calm_at));
+        let bringing = staged::bring(
+            self.people.clone(),
+            self.store.clone(),
+            mei(),
+            self.hands.clone(),
+            Luck::new(self.seed, "data"),
+            calm_at,
+        );
+        self.hands.spawn("bringing data", bringing);
         for n in 0..luck.between(1, 2) {
             let luck = Luck::new(self.seed, &format!("trouble {n}"));
             self.hands.spawn(format!("trouble {n}"), self.clone().make_trouble(luck, calm_at));
@@ -800,6 +810,10 @@ impl World {
             }
             if sharded.run.stopping {
                 count("run stopped".to_owned());
+            }
+            if sharded.run.loaded && stored.staged.values().any(|(data, _)| data.instance == Some(sharded.run.instance))
+            {
+                count("data taken whole".to_owned());
             }
             for level in sharded.levels.values() {
                 count(format!("level {}", level.state.name()));
