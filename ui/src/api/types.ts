@@ -471,6 +471,65 @@ export type CrontabOutcome = { "is": "job", name: string, words: Words, command:
 
 export type CrontabReading = { lines: Array<CrontabLine>, jobs: number, refused: number, };
 
+export type DataFault = { row: number, words: Words, };
+
+export type DataKind = "csv" | "excel" | "json";
+
+export type DataLook = { kind: DataKind, encoding: string | null, delimiter: string | null,
+/**
+ * All of a workbook, and the one that was read.
+ */
+sheets: Array<string>, sheet: string | null,
+/**
+ * Of a table; of JSON, the fields of the first item. Nothing where items are no objects.
+ */
+columns: Array<string>, levelColumn: string | null,
+/**
+ * At most twenty.
+ */
+firstRows: Array<DataRow>, items: number, levels: number,
+/**
+ * The first hundred, in order.
+ */
+levelSizes: Array<LevelSize>, largestBytes: number,
+/**
+ * The first twenty rows that are wrong, and how many there are. With any of them nothing can be started.
+ */
+faults: Array<DataFault>, faulty: number, sha256: string, canStage: Allowed, };
+
+export type DataPhase = "given" | "looking" | "looked" | "staging" | "staged" | "failed";
+
+export type DataRow = {
+/**
+ * As a spreadsheet counts; of JSON the number of the item, or its line.
+ */
+row: number, level: number,
+/**
+ * By column; the item as JSON where there are none. Cut where long.
+ */
+cells: Array<string>, };
+
+/**
+ * How far a file has come.
+ */
+export type DataView = { file: string, name: string, phase: DataPhase, bytes: number,
+/**
+ * Of the reading that is under way, from 0 to 1.
+ */
+part: number,
+/**
+ * So far, or all of them.
+ */
+items: number,
+/**
+ * What the last look found.
+ */
+look: DataLook | null,
+/**
+ * What `run_jobs` takes as `data`, once it is staged.
+ */
+data: string | null, fault: Fault | null, };
+
 export type DayChange = { date: CalendarDate,
 /**
  * None: it is not known.
@@ -683,6 +742,15 @@ stale: Array<string>, status: Status, };
 
 export type FrameKind = "snapshot" | "delta";
 
+/**
+ * A file that was handed in, to be looked at. It is known by this name of ours to whoever handed it in.
+ */
+export type GivenFile = { file: string,
+/**
+ * As people call it.
+ */
+name: string, bytes: number, };
+
 export type HeldKind = "hold" | "absence" | "busy" | "machine" | "limit";
 
 export type HeldList = {
@@ -700,7 +768,7 @@ rows: Array<HeldRow>, };
  */
 export type HeldRow = { kind: HeldKind, words: Words, since: Moment,
 /**
- * As they were last counted, which is once a second.
+ * As they were last counted, which is once a second; 0 for a level that waits, of which there are no tasks yet.
  */
 tasks: number,
 /**
@@ -895,6 +963,8 @@ export type LedgerFindingView = { job: string, at: Moment | null, words: Words, 
  */
 export type LedgerView = { clean: boolean, jobs: number, spans: number, planned: number, made: number, not_made: number, findings: Array<LedgerFindingView>, };
 
+export type LevelSize = { level: number, items: number, };
+
 export type LimitList = { rows: Array<LimitRow>,
 /**
  * Groups that a limit can be set for; others may come.
@@ -967,6 +1037,31 @@ at_end: boolean,
  * … and nothing more will come.
  */
 closed: boolean, };
+
+/**
+ * How a file is to be read; what is absent is found.
+ */
+export type LookAtData = { file: string, kind?: DataKind | null,
+/**
+ * `utf-8`, `gbk`, `utf-16le` and so on.
+ */
+encoding?: string | null,
+/**
+ * Between the cells of a CSV: one character.
+ */
+delimiter?: string | null,
+/**
+ * The first row is an item like the others; columns are called A, B, C and so on.
+ */
+headerless?: boolean,
+/**
+ * Of a workbook; the first one where absent.
+ */
+sheet?: string | null,
+/**
+ * The column, or the field of JSON items, with the level as a whole number. Without it all items are of one level.
+ */
+levelColumn?: string | null, };
 
 /**
  * What an executor said of the machine it runs on; a missing one is unknown, not zero.
@@ -1043,6 +1138,8 @@ export type OfExecutor = {
  * The group; `local` where absent.
  */
 group?: string, name: string, };
+
+export type OfFile = { file: string, };
 
 export type OfInstance = { instance: string, };
 
@@ -1282,7 +1379,11 @@ beside?: boolean,
 /**
  * The only executor that may run it, by its name in the job's group.
  */
-executor?: string | null, };
+executor?: string | null,
+/**
+ * Of a single job that is cut into shards: data that was staged for it.
+ */
+data?: string | null, };
 
 export type SaveJobInput = { spec: unknown, job?: string | null, seen_version?: number | null, };
 
@@ -1711,6 +1812,10 @@ export interface Operations {
   start_backfill: { input: AskBackfill; output: DoneView };
   list_backfills: { input: ListBackfills; output: BackfillList };
   cancel_backfill: { input: OfBackfill; output: DoneView };
+  look_at_data: { input: LookAtData; output: DataView };
+  data_file: { input: OfFile; output: DataView };
+  stage_data: { input: OfFile; output: DataView };
+  discard_data: { input: OfFile; output: DoneView };
   list_instances: { input: ListInstances; output: InstancePage };
   get_instance: { input: OfInstance; output: InstanceDetail };
   cancel_instance: { input: OfInstance; output: DoneView };

@@ -93,6 +93,12 @@ operations! {
     list_backfills(ListBackfills) -> BackfillList,
     cancel_backfill(OfBackfill) -> DoneView,
 
+    // data for runs that are cut into shards
+    look_at_data(LookAtData) -> DataView,
+    data_file(OfFile) -> DataView,
+    stage_data(OfFile) -> DataView,
+    discard_data(OfFile) -> DoneView,
+
     // runs
     list_instances(ListInstances) -> InstancePage,
     get_instance(OfInstance) -> InstanceDetail,

@@ -7,6 +7,7 @@ mod access;
 mod alarms;
 mod calendar;
 mod calendars;
+mod data;
 mod execution;
 mod jobs;
 
@@ -26,6 +27,7 @@ pub use access::*;
 pub use alarms::*;
 pub use calendar::*;
 pub use calendars::*;
+pub use data::*;
 pub use execution::*;
 pub use jobs::*;
 

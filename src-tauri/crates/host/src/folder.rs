@@ -62,6 +62,11 @@ impl DataFolder {
         self.root.join("scratch")
     }
 
+    /// Files that a browser sent.
+    pub fn uploads(&self) -> PathBuf {
+        self.root.join("uploads")
+    }
+
     pub fn connections(&self) -> PathBuf {
         self.root.join("connections.json")
     }

@@ -19,13 +19,16 @@ mod keychain;
 mod logs;
 mod outside;
 mod records;
+mod saving;
 mod tries;
+mod uploads;
 mod zone_data;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use campanile_api::views::GivenFile;
 use campanile_api::{About, Api, Below, CallContext, Feed};
 use campanile_coord::LocalCoord;
 use campanile_engine::courier::Deliveries;
@@ -54,12 +57,13 @@ use crate::face::Face;
 use crate::keychain::Vault;
 use crate::zone_data::KeptZones;
 
-pub use downloads::{LogText, WantedLog, file_name};
+pub use downloads::{LogText, Pieces, Wanted, WantedLog, WantedReport, file_name};
 pub use executors::{ExecutorPort, TlsFiles};
 pub use folder::{DataFolder, make_key};
 pub use http::{Server, status_of};
 pub use logs::FileLogs;
 pub use records::{Records, keep_records};
+pub use saving::save;
 
 /// Which program opens the folder, and so what it may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,6 +220,13 @@ impl Host {
 
     pub(crate) fn api(&self) -> &Api {
         &self.api
+    }
+
+    /// A file of this machine, which whoever asks may read; looked at and taken in under the name that comes back.
+    pub fn hand_in(&self, path: &Path) -> Result<GivenFile, Fault> {
+        let name =
+            path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+        self.api.hand_in(path.to_owned(), &name, false)
     }
 
     pub(crate) fn tokens(&self) -> &Arc<Tokens> {
