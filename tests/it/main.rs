@@ -10,6 +10,7 @@ mod calendars;
 mod chaos;
 mod codes;
 mod crontab;
+mod data;
 mod executors;
 mod firing;
 mod folder;

@@ -1,7 +1,7 @@
 //! What can be typed, with its help in both languages.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, Args, Command, CommandFactory, Parser, Subcommand};
 
@@ -47,6 +47,8 @@ pub enum Verb {
     Run(Run),
     /// List runs.
     Runs(Runs),
+    /// Save what became of every item of a run that is cut into shards.
+    Report(Report),
     /// List tasks.
     Tasks(Tasks),
     /// Show what a task wrote.
@@ -234,6 +236,69 @@ pub struct Run {
     /// Wait for the end; fails where a run does.
     #[arg(long)]
     pub wait: bool,
+    /// Run a job that is cut into shards with the items of this file (CSV, Excel or JSON), and follow it; `--data FILE`
+    /// means the same where FILE is no folder.
+    #[arg(long, value_name = "FILE", conflicts_with = "wait")]
+    pub data_file: Option<PathBuf>,
+    /// The column, or the field of JSON items, that says the level of an item; without it all are of one level.
+    #[arg(long, value_name = "NAME", requires = "data_file")]
+    pub level_column: Option<String>,
+    /// The sheet of a workbook; the first one where absent.
+    #[arg(long, value_name = "NAME", requires = "data_file")]
+    pub sheet: Option<String>,
+    /// What the file is written in, such as gbk; found where absent.
+    #[arg(long, value_name = "NAME", requires = "data_file")]
+    pub encoding: Option<String>,
+    /// The first row is an item too; columns are called A, B, C and so on.
+    #[arg(long, requires = "data_file")]
+    pub headerless: bool,
+    /// Start the run with the file, and do not follow it.
+    #[arg(long, requires = "data_file")]
+    pub no_wait: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The id of a run that is cut into shards.
+    pub run: String,
+    /// A file that ends in .csv or .xlsx; - writes CSV to the standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// `run --data FILE` means the items of a file. Where it names a folder it is the data folder, as with every command.
+pub fn with_items(typed: Vec<String>, is_folder: impl Fn(&Path) -> bool) -> Vec<String> {
+    let mut verb = None;
+    let mut words = typed.into_iter().peekable();
+    let mut told = Vec::new();
+    while let Some(word) = words.next() {
+        let is_first = told.is_empty();
+        let takes_value = matches!(word.as_str(), "--data" | "--lang" | "--zone");
+        if verb.as_deref() == Some("run") {
+            let named = match word.strip_prefix("--data=") {
+                Some(path) => Some(path.to_owned()),
+                None if word == "--data" => words.peek().cloned(),
+                None => None,
+            };
+            if let Some(path) = named.filter(|path| !is_folder(Path::new(path))) {
+                if word == "--data" {
+                    words.next();
+                }
+                told.push("--data-file".to_owned());
+                told.push(path);
+                continue;
+            }
+        }
+        let is_verb = verb.is_none() && !is_first && !word.starts_with('-');
+        if is_verb {
+            verb = Some(word.clone());
+        }
+        told.push(word);
+        if takes_value && verb.is_none() {
+            told.extend(words.next());
+        }
+    }
+    told
 }
 
 fn parameter(text: &str) -> Result<(String, String), String> {
@@ -578,6 +643,7 @@ const COMMANDS: &[(&str, &str, &str)] = &[
     ("export", "将任务写成可供 apply 使用的文件。", "campanile export > jobs.yaml"),
     ("jobs", "列出任务。", "campanile jobs report --tag nightly"),
     ("run", "立即运行任务。", "campanile run nightly-report --param command='report --day today' --wait"),
+    ("report", "保存分片运行中每一项的结果。", "campanile report 019aa5b2-7c1e-7d3a-9b6f-0c2e4a68f013 -o out.xlsx"),
     ("runs", "列出执行记录。", "campanile runs nightly-report --state failed"),
     ("tasks", "列出作业。", "campanile tasks --state 302"),
     ("logs", "查看作业的输出。", "campanile logs 019aa5b2-7c1e-7d3a-9b6f-0c2e4a68f013 --follow"),
@@ -696,6 +762,16 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("beside", "不等待该任务之前的运行。"),
     ("executor", "只由任务所属组中的该执行器运行。"),
     ("wait", "等待结束；若有运行失败则以失败退出。"),
+    (
+        "data_file",
+        "以该文件（CSV、Excel 或 JSON）中的项运行分片任务，并跟踪进度；FILE 不是目录时也可写作 --data FILE。",
+    ),
+    ("level_column", "表示各项层级的列（或 JSON 字段）；未指定时只有一个层级。"),
+    ("sheet", "工作簿中的工作表；默认为第一个。"),
+    ("encoding", "文件的编码，例如 gbk；默认自动识别。"),
+    ("headerless", "首行也是数据；列名为 A、B、C……"),
+    ("no_wait", "以该文件启动运行，不跟踪进度。"),
+    ("report.output", ".csv 或 .xlsx 文件；- 表示将 CSV 写到标准输出。"),
     ("job", "仅显示该任务的记录。"),
     ("runs.state", "仅显示该状态：waiting、running、succeeded、failed、cancelled、superseded。"),
     ("tasks.state", "仅显示该代码，例如 302。"),
@@ -779,6 +855,26 @@ mod tests {
     fn the_command_line_is_consistent() {
         for lang in [Lang::En, Lang::Zh] {
             command(lang).debug_assert();
+        }
+    }
+
+    #[test]
+    fn run_takes_a_file_with_data_and_still_a_data_folder() {
+        let table = [
+            ("campanile run job --data a.csv", "campanile run job --data-file a.csv"),
+            ("campanile run job --data=a.csv --no-wait", "campanile run job --data-file a.csv --no-wait"),
+            ("campanile run job --data folder", "campanile run job --data folder"),
+            ("campanile --data folder run job --data a.csv", "campanile --data folder run job --data-file a.csv"),
+            ("campanile --data new --json run job", "campanile --data new --json run job"),
+            ("campanile --data run jobs", "campanile --data run jobs"),
+            ("campanile jobs --data a.csv", "campanile jobs --data a.csv"),
+            ("campanile run --data", "campanile run --data"),
+            ("campanile", "campanile"),
+        ];
+        for (typed, expected) in table {
+            let words = typed.split(' ').map(str::to_owned).collect();
+            let told = with_items(words, |path| path == Path::new("folder"));
+            assert_eq!(told.join(" "), expected, "{typed}");
         }
     }
 

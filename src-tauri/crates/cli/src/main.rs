@@ -2,12 +2,14 @@
 //!
 //! Carries what is typed to the API and writes what comes back; no rule lives here. Exit codes: 0 it
 //! is done, 1 the answer is no, 2 the line makes no sense, 3 it was refused, 4 storage or engine
-//! cannot be reached.
+//! cannot be reached, 130 somebody broke it off.
 
 mod alarms;
 mod arguments;
 mod calendars;
+mod data;
 mod executors;
+mod following;
 mod future;
 mod jobs;
 mod runs;
@@ -33,16 +35,21 @@ pub enum Answer {
     Yes,
     /// The check failed, or the run did.
     No,
+    /// Somebody broke it off.
+    Left,
 }
 
 fn main() -> ExitCode {
     let typed: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let lang = Lang::of_line(&typed);
-    let line = match arguments::command(lang).try_get_matches().and_then(|matches| Line::from_arg_matches(&matches)) {
-        Ok(line) => line,
-        // Help and version come this way too; only what makes no sense is an error.
-        Err(error) => error.exit(),
-    };
+    let typed = arguments::with_items(typed, |path| path.is_dir());
+    let line =
+        match arguments::command(lang).try_get_matches_from(typed).and_then(|matches| Line::from_arg_matches(&matches))
+        {
+            Ok(line) => line,
+            // Help and version come this way too; only what makes no sense is an error.
+            Err(error) => error.exit(),
+        };
     let json = line.json;
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -54,6 +61,7 @@ fn main() -> ExitCode {
     match runtime.block_on(Box::pin(carry_out(line, lang))) {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
+        Ok(Answer::Left) => ExitCode::from(130),
         Err(fault) => {
             match json {
                 true => eprintln!("{}", serde_json::to_string(&fault).unwrap_or_else(|_| fault.to_string())),
@@ -102,6 +110,7 @@ async fn carry_out(line: Line, lang: Lang) -> Result<Answer, Fault> {
         Verb::Resume(of) => jobs::change(&session, "resume_jobs", of).await,
         Verb::Remove(of) => jobs::change(&session, "remove_jobs", of).await,
         Verb::Run(run) => runs::run(&session, run).await,
+        Verb::Report(report) => data::report(&session, report).await,
         Verb::Runs(list) => runs::list(&session, list).await,
         Verb::Tasks(list) => runs::tasks(&session, list).await,
         Verb::Logs(logs) => runs::logs(&session, logs).await,

@@ -8,17 +8,20 @@ use campanile_model::task::TaskState;
 use campanile_model::{Code, Fault};
 use serde_json::{Map, Value, json};
 
-use crate::Answer;
 use crate::arguments::{Logs, OfRun, Run, Runs, Tasks};
 use crate::said::Lang;
 use crate::session::{Session, write};
+use crate::{Answer, data};
 
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Where the program that ran it has gone, another one takes over within five seconds, or none does.
-const NOBODY_COMES: Duration = Duration::from_secs(10);
+pub const NOBODY_COMES: Duration = Duration::from_secs(10);
 
 pub async fn run(session: &Session, run: Run) -> Result<Answer, Fault> {
+    if let Some(file) = run.data_file.clone() {
+        return data::run(session, run, &file).await;
+    }
     if run.wait {
         let status: Status = session.ask("status", json!({})).await?;
         if status.node == NodeState::Leaderless {
@@ -29,16 +32,26 @@ pub async fn run(session: &Session, run: Run) -> Result<Answer, Fault> {
     let parameters = parameters(session, &run).await?;
     let input = json!({"jobs": run.jobs, "parameters": parameters, "beside": run.beside, "executor": run.executor});
     let done: DoneView = session.ask("run_jobs", input).await?;
-    if !run.wait {
-        match session.is_for_programs() {
-            true => write(&format!("{:#}\n", json!(done))),
-            false => write(&done.instances.iter().map(|id| format!("{id}\n")).collect::<String>()),
-        }
-        return Ok(Answer::Yes);
+    match run.wait {
+        true => ended(session, &done.instances).await,
+        false => started(session, &done),
     }
+}
+
+/// Tells of runs that nobody waits for.
+pub fn started(session: &Session, done: &DoneView) -> Result<Answer, Fault> {
+    match session.is_for_programs() {
+        true => write(&format!("{:#}\n", json!(done))),
+        false => write(&done.instances.iter().map(|id| format!("{id}\n")).collect::<String>()),
+    }
+    Ok(Answer::Yes)
+}
+
+/// Waits for the end of runs, and tells of it.
+pub async fn ended(session: &Session, instances: &[String]) -> Result<Answer, Fault> {
     let mut ended: Vec<InstanceDetail> = Vec::new();
     let mut led_at = Instant::now();
-    for instance in &done.instances {
+    for instance in instances {
         loop {
             let detail: InstanceDetail = session.ask("get_instance", json!({"instance": instance})).await?;
             if detail.row.state.is_final() {
@@ -66,7 +79,7 @@ pub async fn run(session: &Session, run: Run) -> Result<Answer, Fault> {
 }
 
 /// What was typed as text is text where the processor wants text, and JSON otherwise.
-async fn parameters(session: &Session, run: &Run) -> Result<Option<Map<String, Value>>, Fault> {
+pub async fn parameters(session: &Session, run: &Run) -> Result<Option<Map<String, Value>>, Fault> {
     if run.param.is_empty() {
         return Ok(None);
     }
