@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use campanile_model::instance::InstanceState;
+use campanile_model::sharding::level::worse;
 use campanile_model::sharding::{LevelState, Phase, shard_of};
 use campanile_model::task::{Part, TaskState};
 use campanile_model::{InstanceId, TaskId};
@@ -24,6 +25,12 @@ pub fn check(stored: &Stored, diary: &[Entry], found: &mut Vec<Violation>) {
             complain(format!("{} of {} items are done", tally.done, tally.total));
         }
         every_item_is_somewhere(sharded, &mut complain);
+        if sharded.run.phase == Phase::Levels {
+            let behind = sharded.levels.range(..sharded.run.front).map(|(_, level)| level.state);
+            if behind.clone().any(|state| !state.is_final()) || behind.fold(None, worse) != sharded.run.behind {
+                complain(format!("{:?} before level {}: {:?}", sharded.run.behind, sharded.run.front, sharded.levels));
+            }
+        }
         if sharded.run.phase != Phase::Over && !sharded.run.stopping {
             levels_follow_one_another(stored, *id, &mut complain);
         }

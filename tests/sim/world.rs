@@ -23,6 +23,7 @@ use campanile_model::limits::LIMITS;
 use campanile_model::request::{Answer, Ask, Person, Role, SaveJob};
 use campanile_model::retention::RETENTION;
 use campanile_model::schedule::Schedule;
+use campanile_model::sharding::LevelState;
 use campanile_model::task::{Part, TaskState};
 use campanile_model::{Almanac, Fault, InstanceId, JobId, TaskId, Timestamp};
 use serde_json::{Value, json};
@@ -800,6 +801,14 @@ impl World {
             }
             if sharded.run.stopping {
                 count("run stopped".to_owned());
+                let begun = sharded.pieces.values().any(|(_, said)| said.marks().contains(['+', '-']));
+                let rest = sharded.levels.values().any(|level| level.state == LevelState::Cancelled);
+                if begun && rest {
+                    count("run stopped in the middle".to_owned());
+                }
+            }
+            for seen in &sharded.seen {
+                count((*seen).to_owned());
             }
             for level in sharded.levels.values() {
                 count(format!("level {}", level.state.name()));

@@ -31,13 +31,15 @@ impl ShardStore for MysqlStore {
         .await
     }
 
-    async fn shard_runs(&self, most: usize) -> Result<Vec<ShardRun>> {
+    async fn shard_runs(&self, after: Option<InstanceId>, most: usize) -> Result<Vec<ShardRun>> {
         let found = self
             .read()
             .await?
             .rows(
                 sql("SELECT fence, done, run FROM shard_runs FORCE INDEX (shard_runs_open) WHERE is_open = 1
+                         AND instance_seq > coalesce((SELECT seq FROM instances WHERE id = ?), 0)
                      ORDER BY instance_seq LIMIT ?")
+                .bind(after.map(Id::blob))
                 .bind(limit(most)),
             )
             .await?;
@@ -59,6 +61,22 @@ impl ShardStore for MysqlStore {
                 sql("SELECT entry FROM shard_levels WHERE instance_seq = (SELECT seq FROM instances WHERE id = ?)
                      ORDER BY level")
                 .bind(instance.blob()),
+            )
+            .await?;
+        rows::all(&found, |row| row.json("entry"))
+    }
+
+    async fn levels_from(&self, instance: InstanceId, from: u32, most: usize) -> Result<Vec<Level>> {
+        let found = self
+            .read()
+            .await?
+            .rows(
+                sql("SELECT entry FROM shard_levels
+                     WHERE instance_seq = (SELECT seq FROM instances WHERE id = ?) AND level >= ?
+                     ORDER BY level LIMIT ?")
+                .bind(instance.blob())
+                .bind(i64::from(from))
+                .bind(limit(most)),
             )
             .await?;
         rows::all(&found, |row| row.json("entry"))

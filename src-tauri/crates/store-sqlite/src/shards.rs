@@ -26,13 +26,15 @@ impl ShardStore for SqliteStore {
         Ok(taken)
     }
 
-    async fn shard_runs(&self, most: usize) -> Result<Vec<ShardRun>> {
+    async fn shard_runs(&self, after: Option<InstanceId>, most: usize) -> Result<Vec<ShardRun>> {
         let found = self
             .read()
             .await?
             .rows(
                 sql("SELECT fence, done, run FROM shard_runs INDEXED BY shard_runs_open
-                     WHERE phase <> 'over' ORDER BY instance_seq LIMIT ?")
+                     WHERE phase <> 'over' AND instance_seq > coalesce((SELECT seq FROM instances WHERE id = ?), 0)
+                     ORDER BY instance_seq LIMIT ?")
+                .bind(after.map(Id::blob))
                 .bind(limit(most)),
             )
             .await?;
@@ -54,6 +56,22 @@ impl ShardStore for SqliteStore {
                 sql("SELECT row FROM shard_levels WHERE instance_seq = (SELECT seq FROM instances WHERE id = ?)
                      ORDER BY level")
                 .bind(instance.blob()),
+            )
+            .await?;
+        rows::all(&found, |row| row.json("row"))
+    }
+
+    async fn levels_from(&self, instance: InstanceId, from: u32, most: usize) -> Result<Vec<Level>> {
+        let found = self
+            .read()
+            .await?
+            .rows(
+                sql("SELECT row FROM shard_levels
+                     WHERE instance_seq = (SELECT seq FROM instances WHERE id = ?) AND level >= ?
+                     ORDER BY level LIMIT ?")
+                .bind(instance.blob())
+                .bind(i64::from(from))
+                .bind(limit(most)),
             )
             .await?;
         rows::all(&found, |row| row.json("row"))

@@ -61,13 +61,17 @@ pub trait ShardStore: Send + Sync {
     /// instance that is final gets no tasks: nothing is written.
     async fn conduct(&self, lead: &Lead, write: &ShardWrite) -> Result<Taken>;
 
-    /// Runs that are not over, oldest instance first, at most `limit`.
-    async fn shard_runs(&self, limit: usize) -> Result<Vec<ShardRun>>;
+    /// Runs that are not over, oldest instance first, after that one, at most `limit`. Where that one is gone, from the
+    /// oldest on.
+    async fn shard_runs(&self, after: Option<InstanceId>, limit: usize) -> Result<Vec<ShardRun>>;
 
     async fn shard_run(&self, instance: InstanceId) -> Result<Option<ShardRun>>;
 
     /// In order.
     async fn levels(&self, instance: InstanceId) -> Result<Vec<Level>>;
+
+    /// In order, from that one on, at most `limit`.
+    async fn levels_from(&self, instance: InstanceId, from: u32, limit: usize) -> Result<Vec<Level>>;
 
     /// How many items each level of a draft has, in order; levels without any are left out.
     async fn level_sizes(&self, instance: InstanceId, draft: u32) -> Result<Vec<(u32, u64)>>;

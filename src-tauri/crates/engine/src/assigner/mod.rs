@@ -24,7 +24,7 @@ use campanile_model::instance::{self, Instance, InstanceMove, InstanceState};
 use campanile_model::job::{JobSpec, Mode, Overrun, Route};
 use campanile_model::sharding::ShardRun;
 use campanile_model::task::{Incident, IncidentKind, Needs, NewTask, StopCause, Task, TaskLimits, TaskState};
-use campanile_model::{Code, Failure, FailureClass, JobId, TaskId, Timestamp};
+use campanile_model::{Code, Failure, FailureClass, InstanceId, JobId, TaskId, Timestamp};
 use campanile_store::{Assignment, Lead, Settlement, ShardWrite, Taken};
 use serde_json::Value;
 use shards::{Conductor, Went};
@@ -38,6 +38,9 @@ use crate::specs::Specs;
 /// Instances in one transaction.
 const BATCH: usize = 500;
 
+/// Runs that are cut into shards in one pass.
+const RUNS: usize = 100;
+
 /// The most that is kept of a result, as JSON.
 const LARGEST_RESULT: usize = 64 * 1024;
 
@@ -45,11 +48,21 @@ pub struct Assigner {
     shared: Arc<Shared>,
     lead: Lead,
     specs: Specs,
+    lap: Lap,
+}
+
+/// How far it has come through the runs that are cut into shards. A pass takes so many of them, the next one goes on
+/// behind them: so that none waits for the end of others, however many there are.
+#[derive(Default)]
+struct Lap {
+    through: Option<InstanceId>,
+    /// When the first of those that the lap has come to has something to do again.
+    next: Option<Timestamp>,
 }
 
 impl Assigner {
     pub fn new(shared: Arc<Shared>, lead: Lead) -> Assigner {
-        Assigner { shared, lead, specs: Specs::default() }
+        Assigner { shared, lead, specs: Specs::default(), lap: Lap::default() }
     }
 
     /// Stops what stands before an instance that replaces it.
@@ -98,7 +111,6 @@ impl Assigner {
 
 /// A task of an instance.
 pub fn task_of(instance: &Instance, spec: &JobSpec, id: TaskId, needs: Needs) -> Task {
-    let expires_at = spec.expires_after_seconds.map(|seconds| instance.due.plus_seconds(i64::from(seconds)));
     Task::waiting(NewTask {
         id,
         instance: instance.id,
@@ -116,10 +128,15 @@ pub fn task_of(instance: &Instance, spec: &JobSpec, id: TaskId, needs: Needs) ->
             failure_rules: spec.failure_rules.clone(),
         },
         needs,
-        expires_at,
+        expires_at: expires_at(instance, spec),
         lane: instance.lane,
         due_at: instance.not_before,
     })
+}
+
+/// When it is no longer worth beginning.
+fn expires_at(instance: &Instance, spec: &JobSpec) -> Option<Timestamp> {
+    spec.expires_after_seconds.map(|seconds| instance.due.plus_seconds(i64::from(seconds)))
 }
 
 /// A broadcast that found nobody.
@@ -158,6 +175,14 @@ fn gathered(tasks: &[Task]) -> Option<String> {
 fn ended(kind: IncidentKind, instance: &Instance, failure: Option<Failure>, now: Timestamp) -> Incident {
     let (job, instance) = (instance.job, Some(instance.id));
     Incident { seq: 0, at: now, kind, job, instance, task: None, executor: None, failure }
+}
+
+/// What a pass came to for runs that are cut into shards.
+struct Conducted {
+    did: usize,
+    /// There is more to do at once.
+    again: bool,
+    next: Option<Timestamp>,
 }
 
 impl Assigner {
@@ -216,13 +241,15 @@ impl Assigner {
         Ok(did + self.end(&refused, now).await?)
     }
 
-    /// Carries every run that is cut into shards a step further.
-    async fn conduct(&mut self, now: Timestamp) -> Result<Went, PassError> {
+    /// Carries runs that are cut into shards a step further.
+    async fn conduct(&mut self, now: Timestamp) -> Result<Conducted, PassError> {
         let shared = self.shared.clone();
         let lead = self.lead.clone();
         let conductor = Conductor { shared: &shared, lead: &lead, now };
-        let mut went = Went::default();
-        for run in conductor.runs().await? {
+        let mut went = Went { did: 0, next: self.lap.next };
+        let runs = shared.store.shard_runs(self.lap.through, RUNS).await?;
+        let through = runs.last().map(|run| run.instance).filter(|_| runs.len() == RUNS);
+        for run in runs {
             let Some(instance) = shared.store.instances(&[run.instance]).await?.pop() else { continue };
             let spec = self.specs.of(shared.store.as_ref(), instance.job, instance.version).await?;
             let Some(spec) = spec else { continue };
@@ -230,7 +257,9 @@ impl Assigner {
             went.did += further.did;
             went.next = went.next.into_iter().chain(further.next).min();
         }
-        Ok(went)
+        let more = through.is_some();
+        self.lap = Lap { through, next: went.next.filter(|_| more) };
+        Ok(Conducted { did: went.did, again: went.did > 0 || more, next: went.next })
     }
 
     /// Who could take the instance's tasks at some time.
@@ -257,11 +286,11 @@ impl Officer for Assigner {
     async fn pass(&mut self, now: Timestamp) -> Result<Pass, PassError> {
         let settled = self.settle(now).await?;
         let stopped = self.make_way(now).await? + settled;
-        let Went { did: conducted, next } = self.conduct(now).await?;
+        let Conducted { did: conducted, again: conducts, next } = self.conduct(now).await?;
         let store = self.shared.store.clone();
         let instances = store.unassigned(BATCH).await?;
         if instances.is_empty() {
-            return Ok(Pass { did: stopped + conducted, again: conducted > 0, next });
+            return Ok(Pass { did: stopped + conducted, again: conducts, next });
         }
         let versions = instances.iter().map(|instance| (instance.job, instance.version));
         self.specs.fetch(store.as_ref(), versions).await?;
@@ -273,7 +302,7 @@ impl Officer for Assigner {
             }
         }
         let (sharded, found): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, spec)| spec.mode == Mode::Sharding);
-        let conducted = conducted + self.begin_shards(&sharded, now).await?;
+        let begun = self.begin_shards(&sharded, now).await?;
         let sticky = found.iter().filter(|(_, spec)| spec.route == Route::Sticky);
         let sticky: Vec<JobId> = sticky.map(|(instance, _)| instance.job).collect();
         let last: HashMap<JobId, String> = match sticky.is_empty() {
@@ -305,7 +334,7 @@ impl Officer for Assigner {
         self.shared.events.say(Topic::Instances, now);
         self.shared.events.say(Topic::Tasks, now);
         let did = written.iter().filter(|written| **written).count();
-        let again = did == BATCH || ended > 0 || conducted > 0;
-        Ok(Pass { did: did + stopped + ended + conducted, again, next })
+        let again = did == BATCH || ended > 0 || begun > 0 || conducts;
+        Ok(Pass { did: did + stopped + ended + conducted + begun, again, next })
     }
 }

@@ -22,7 +22,7 @@ use campanile_model::{Code, Failure, FailureClass, Fault, Timestamp, Words};
 use campanile_store::{Lead, ShardWrite, Taken};
 use serde_json::Value;
 
-use super::{place, task_of};
+use super::{expires_at, place, task_of};
 use crate::events::Topic;
 use crate::link::Method;
 use crate::officer::PassError;
@@ -31,10 +31,10 @@ use crate::shared::Shared;
 
 pub use rounds::next_round;
 
-/// Runs in one pass.
-const RUNS: usize = 100;
+/// Levels that are looked at together.
+const AHEAD: usize = 16;
 
-/// `notify` has so long.
+/// `notify` has so long to begin, and so long again to end: `post_process` waits for the last one, and for no longer.
 const NOTICE_MS: i64 = 60_000;
 
 /// The parameter under which a job, or a run, has its data.
@@ -104,11 +104,6 @@ impl Conductor<'_> {
         Ok(self.write(&write).await? > 0)
     }
 
-    /// Runs that are not over.
-    pub(super) async fn runs(&self) -> Result<Vec<ShardRun>, PassError> {
-        Ok(self.shared.store.shard_runs(RUNS).await?)
-    }
-
     pub(super) async fn advance(&self, run: ShardRun, instance: &Instance, spec: &JobSpec) -> Result<Went, PassError> {
         let case = Case { run, instance, spec };
         if case.instance.state.is_final() {
@@ -119,9 +114,9 @@ impl Conductor<'_> {
             return self.stop(&case).await;
         }
         match case.run.phase {
+            Phase::Levels => self.levels(case).await,
             Phase::Loading => self.open(&case).await,
             Phase::PreProcess => self.after_pre_process(&case).await,
-            Phase::Levels => self.levels(&case).await,
             Phase::PostProcess => self.after_post_process(&case).await,
             Phase::Reopening => self.reopen(&case).await,
             Phase::Over => Ok(Went::default()),
@@ -135,6 +130,9 @@ impl Conductor<'_> {
 
     /// The data is there. Who is there says which methods the processor has.
     async fn open(&self, case: &Case<'_>) -> Result<Went, PassError> {
+        if expires_at(case.instance, case.spec).is_some_and(|at| at <= self.now) {
+            return self.end(case, InstanceState::Superseded, None, None).await;
+        }
         let has = |method| self.standing(case, method) != Standing::default();
         if self.standing(case, Method::ShardingProcess).live.is_empty() {
             let since = case.instance.assigned_at.unwrap_or(self.now).max(case.instance.not_before);
@@ -189,21 +187,43 @@ impl Conductor<'_> {
         }
     }
 
-    async fn levels(&self, case: &Case<'_>) -> Result<Went, PassError> {
-        if let Some(task) = self.notice(case).await? {
+    async fn levels(&self, mut case: Case<'_>) -> Result<Went, PassError> {
+        if let Some(task) = self.notice(&case).await? {
             let run = ShardRun { told: case.run.tally.done, notice: Some(task.id), ..case.run.clone() };
             return Ok(Went::did(self.write(&ShardWrite { tasks: vec![task], ..ShardWrite::of(run) }).await?));
         }
-        let levels = self.shared.store.levels(case.instance.id).await?;
-        let states: Vec<LevelState> = levels.iter().map(|level| level.state).collect();
-        match level::next(&states, case.spec.shard_settings().on_level_failure) {
-            Next::Start(place) => self.start(case, levels[place].clone()).await,
-            Next::Wait(place) => self.go_on(case, levels[place].clone()).await,
-            Next::Cancel(_) => {
+        let front = self.come_to_the_front(&mut case).await?;
+        let states: Vec<LevelState> =
+            case.run.behind.into_iter().chain(front.iter().map(|level| level.state)).collect();
+        match (level::next(&states, case.spec.shard_settings().on_level_failure), front) {
+            (Next::Start(_), Some(level)) => self.start(&case, level).await,
+            (Next::Wait(_), Some(level)) => self.go_on(&case, level).await,
+            (Next::Cancel(_), Some(_)) => {
+                let levels = self.shared.store.levels(case.instance.id).await?;
                 let rest = levels.into_iter().filter(|level| !level.state.is_final()).collect();
-                self.cancel(case, rest).await
+                self.cancel(&case, rest).await
             }
-            Next::Over => self.all_levels_over(case, &states).await,
+            _ => self.all_levels_over(&case).await,
+        }
+    }
+
+    /// The first level that is not final. How far that is, is written with whatever is written next: so that a run with
+    /// very many levels does not look at all of them in each pass.
+    async fn come_to_the_front(&self, case: &mut Case<'_>) -> Result<Option<Level>, PassError> {
+        loop {
+            let run = &mut case.run;
+            let levels = self.shared.store.levels_from(case.instance.id, run.front, AHEAD).await?;
+            let looked_at = levels.len();
+            for level in levels {
+                if !level.state.is_final() {
+                    return Ok(Some(level));
+                }
+                run.front = level.level + 1;
+                run.behind = level::worse(run.behind, level.state);
+            }
+            if looked_at < AHEAD {
+                return Ok(None);
+            }
         }
     }
 
@@ -232,8 +252,7 @@ impl Conductor<'_> {
     async fn start(&self, case: &Case<'_>, level: Level) -> Result<Went, PassError> {
         if level.shards > 0 {
             // It ran in an earlier round: it is cut as it was.
-            let level = Level { state: LevelState::Running, ..level };
-            return Ok(Went::did(self.write(&ShardWrite { levels: vec![level], ..write_of(case) }).await?));
+            return self.go_on(case, Level { state: LevelState::Running, ..level }).await;
         }
         let live = self.standing(case, Method::ShardingProcess).live;
         let Some(shards) = shard_count(level.items, &case.spec.shard_settings(), live.len()) else {
@@ -242,8 +261,11 @@ impl Conductor<'_> {
         };
         let level = match (live.is_empty(), level.waits_since) {
             (false, _) => {
+                // Written with the first of its items that are dealt.
                 let round = case.run.round;
-                Level { state: LevelState::Running, shards, executors: live, round, waits_since: None, ..level }
+                let state = LevelState::Running;
+                let level = Level { state, shards, executors: live, round, waits_since: None, ..level };
+                return self.go_on(case, level).await;
             }
             (true, None) => Level { waits_since: Some(self.now), ..level },
             (true, Some(since)) => match self.patience_ends(case, since) {
@@ -281,7 +303,10 @@ impl Conductor<'_> {
         // Its end is not that of the run.
         task.limits.of_several = true;
         task.due_at = task.due_at.max(self.now);
+        // Whether the run is worth doing was settled when it began; what it has begun it carries through.
+        task.expires_at = task.expires_at.filter(|_| matches!(part, Part::PreProcess { .. }));
         if matches!(part, Part::Notify { .. }) {
+            task.expires_at = Some(self.now.plus_millis(NOTICE_MS));
             task.limits.retry.retries = 0;
             task.limits.run_timeout_ms = Some(NOTICE_MS);
             task.limits.kill_on_overrun = true;

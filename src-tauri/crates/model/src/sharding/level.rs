@@ -63,6 +63,16 @@ pub fn ended(shards: impl IntoIterator<Item = TaskState>) -> LevelState {
     if cancelled { LevelState::Cancelled } else { LevelState::Succeeded }
 }
 
+/// The worst that became of levels, with one more of them; none while all have succeeded. What was cancelled weighs
+/// more than what failed: nothing comes after it.
+pub fn worse(of: Option<LevelState>, one: LevelState) -> Option<LevelState> {
+    match (of, one) {
+        (Some(LevelState::Cancelled), _) | (_, LevelState::Cancelled) => Some(LevelState::Cancelled),
+        (Some(LevelState::Failed), _) | (_, LevelState::Failed) => Some(LevelState::Failed),
+        _ => None,
+    }
+}
+
 /// What comes next for the levels of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
@@ -119,6 +129,16 @@ mod tests {
         ];
         for (levels, policy, expected) in table {
             assert_eq!(next(levels, *policy), *expected, "{levels:?} {policy:?}");
+        }
+    }
+
+    #[test]
+    fn of_levels_that_are_over_the_worst_is_remembered() {
+        use LevelState::{Cancelled as C, Failed as F, Succeeded as S};
+        let table: &[(&[LevelState], Option<LevelState>)] =
+            &[(&[], None), (&[S, S], None), (&[S, F, S], Some(F)), (&[F, C], Some(C)), (&[C, F, S], Some(C))];
+        for (levels, expected) in table {
+            assert_eq!(levels.iter().fold(None, |of, one| worse(of, *one)), *expected, "{levels:?}");
         }
     }
 

@@ -64,6 +64,12 @@ pub struct ShardRun {
     /// The task of `post_process`.
     pub post: Option<TaskId>,
     pub level_count: u32,
+    /// The levels before this one are final in this round ...
+    #[serde(default)]
+    pub front: u32,
+    /// ... and this is the worst that became of them, where not all have succeeded.
+    #[serde(default)]
+    pub behind: Option<LevelState>,
     /// What its processor has beside `sharding_process` and `pre_process`.
     pub notifies: bool,
     pub post_processes: bool,
@@ -85,6 +91,8 @@ impl ShardRun {
             notice: None,
             post: None,
             level_count: 0,
+            front: 0,
+            behind: None,
             notifies: false,
             post_processes: false,
             stopping: false,

@@ -91,9 +91,10 @@ in_turn! {
     }
     ShardStore {
         conduct(lead: &Lead, write: &ShardWrite) -> Taken;
-        shard_runs(limit: usize) -> Vec<ShardRun>;
+        shard_runs(after: Option<InstanceId>, limit: usize) -> Vec<ShardRun>;
         shard_run(instance: InstanceId) -> Option<ShardRun>;
         levels(instance: InstanceId) -> Vec<Level>;
+        levels_from(instance: InstanceId, from: u32, limit: usize) -> Vec<Level>;
         level_sizes(instance: InstanceId, draft: u32) -> Vec<(u32, u64)>;
         chunks(instance: InstanceId, draft: u32, from: (u32, u64), limit: usize) -> Vec<Chunk>;
         pieces(instance: InstanceId, shard: (u32, u32), from: u64, limit: usize) -> Vec<(Piece, PieceOutcomes)>;

@@ -98,7 +98,10 @@ pub async fn a_run_begins_once_and_reads_back_as_it_was_written(store: &dyn Stor
     assert_eq!(store.levels(instance.id).await.unwrap(), [Level::new(0, 10), level.clone()]);
     let ended = Level { state: LevelState::Failed, executors: BTreeSet::new(), waits_since: None, ..level };
     conducts(store, &lead, instance.id, |write| write.levels = vec![ended.clone()]).await;
-    assert_eq!(store.levels(instance.id).await.unwrap(), [Level::new(0, 10), ended]);
+    assert_eq!(store.levels(instance.id).await.unwrap(), [Level::new(0, 10), ended.clone()]);
+    assert_eq!(store.levels_from(instance.id, 0, 1).await.unwrap(), [Level::new(0, 10)]);
+    assert_eq!(store.levels_from(instance.id, 1, 9).await.unwrap(), [ended]);
+    assert_eq!(store.levels_from(instance.id, 9, 9).await.unwrap(), []);
 }
 
 pub async fn an_instance_that_has_ended_or_has_tasks_does_not_begin(store: &dyn Store) {
@@ -161,15 +164,20 @@ pub async fn runs_that_are_over_are_not_found_and_the_others_oldest_first(store:
         begun_here.push(begun(store, &lead, name).await.id);
     }
     conducts(store, &lead, begun_here[1], |write| write.run.phase = Phase::Over).await;
-    let found = |limit| async move {
-        let runs = store.shard_runs(limit).await.unwrap();
+    let found = |after, limit| async move {
+        let runs = store.shard_runs(after, limit).await.unwrap();
         runs.into_iter().map(|run| run.instance).collect::<Vec<_>>()
     };
-    assert_eq!(found(9).await, [begun_here[0], begun_here[2]]);
-    assert_eq!(found(1).await, [begun_here[0]]);
+    assert_eq!(found(None, 9).await, [begun_here[0], begun_here[2]]);
+    assert_eq!(found(None, 1).await, [begun_here[0]]);
+    assert_eq!(found(Some(begun_here[0]), 9).await, [begun_here[2]]);
+    // What is over has its place still; of what was never there nobody knows one.
+    assert_eq!(found(Some(begun_here[1]), 9).await, [begun_here[2]]);
+    assert_eq!(found(Some(begun_here[2]), 9).await, []);
+    assert_eq!(found(Some(instance(&job("never"), 60).id), 1).await, [begun_here[0]]);
     // A further round.
     conducts(store, &lead, begun_here[1], |write| write.run.phase = Phase::Levels).await;
-    assert_eq!(found(9).await, begun_here);
+    assert_eq!(found(None, 9).await, begun_here);
 }
 
 pub async fn data_comes_in_order_and_drafts_stay_apart(store: &dyn Store) {

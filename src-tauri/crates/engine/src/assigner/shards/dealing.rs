@@ -8,7 +8,7 @@ use campanile_model::sharding::data::pieces_of;
 use campanile_model::sharding::deal::{Change, Open, deal, deal_again};
 use campanile_model::sharding::level;
 use campanile_model::sharding::plan::Cut;
-use campanile_model::sharding::{Level, LevelState};
+use campanile_model::sharding::{Chunk, Level, LevelState};
 use campanile_model::task::{Need, Part, Task, TaskState};
 use campanile_store::ShardWrite;
 
@@ -17,8 +17,12 @@ use crate::dispatcher::outcome;
 use crate::link::Method;
 use crate::officer::PassError;
 
-/// Chunks that are dealt in one write.
+/// Chunks that are read at once.
 const CHUNKS: usize = 32;
+
+/// Of values that are dealt in one write, or little more than one chunk beyond it: the fewer writes a level takes, the
+/// fewer pieces each of its shards is in.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
 
 /// Shards that become tasks in one write, and tasks that are read or moved at once.
 pub(super) const TASKS: usize = 500;
@@ -51,26 +55,52 @@ impl Conductor<'_> {
     }
 
     async fn deal_items(&self, case: &Case<'_>, level: Level) -> Result<Went, PassError> {
-        let from = (level.level, level.dealt);
-        let mut chunks = self.shared.store.chunks(case.instance.id, case.run.draft, from, CHUNKS).await?;
-        chunks.retain(|chunk| chunk.level == level.level);
+        let chunks = self.chunks_of(case, &level).await?;
         let Some(last) = chunks.last() else {
             tracing::error!(instance = %case.instance.id, level = level.level, "data of the level is missing");
             let failed = Level { state: LevelState::Failed, dealt: level.items, ..level };
             return Ok(Went::did(self.write(&ShardWrite { levels: vec![failed], ..write_of(case) }).await?));
         };
         let dealt = last.end();
-        let pieces = pieces_of(&chunks, level.shards);
-        let write = ShardWrite {
-            pieces,
-            dealt: Some((level.level, dealt)),
-            levels: vec![Level { dealt, ..level }],
-            ..write_of(case)
+        let pieces = pieces_of(chunks, level.shards);
+        let through = Some((level.level, dealt));
+        let level = Level { dealt, ..level };
+        // A small level begins with one write.
+        let (tasks, level) = match dealt < level.items {
+            true => (Vec::new(), level),
+            false => self.next_tasks(case, level),
         };
+        let write = ShardWrite { pieces, dealt: through, levels: vec![level], tasks, ..write_of(case) };
         Ok(Went::did(self.write(&write).await?))
     }
 
+    /// Those that are dealt next.
+    async fn chunks_of(&self, case: &Case<'_>, level: &Level) -> Result<Vec<Chunk>, PassError> {
+        let (mut chunks, mut bytes): (Vec<Chunk>, usize) = (Vec::new(), 0);
+        loop {
+            let from = (level.level, chunks.last().map_or(level.dealt, Chunk::end));
+            let page = self.shared.store.chunks(case.instance.id, case.run.draft, from, CHUNKS).await?;
+            let is_full = page.len() == CHUNKS;
+            for chunk in page {
+                if chunk.level != level.level || bytes >= MOST_BYTES {
+                    return Ok(chunks);
+                }
+                bytes += chunk.items.iter().map(String::len).sum::<usize>();
+                chunks.push(chunk);
+            }
+            if !is_full {
+                return Ok(chunks);
+            }
+        }
+    }
+
     async fn make_tasks(&self, case: &Case<'_>, level: Level) -> Result<Went, PassError> {
+        let (tasks, level) = self.next_tasks(case, level);
+        Ok(Went::did(self.write(&ShardWrite { tasks, levels: vec![level], ..write_of(case) }).await?))
+    }
+
+    /// Shards that are to become tasks next, and the level as it is with them.
+    fn next_tasks(&self, case: &Case<'_>, level: Level) -> (Vec<Task>, Level) {
         let cut = Cut { items: level.items, shards: level.shards };
         let shards: Vec<u32> = (0..level.shards).collect();
         let executors: Vec<&str> = level.executors.iter().map(String::as_str).collect();
@@ -87,8 +117,7 @@ impl Conductor<'_> {
             .collect();
         let made = level.made + u32::try_from(tasks.len()).unwrap_or(u32::MAX);
         let first = level.first.or(tasks.first().map(|task| task.id));
-        let write = ShardWrite { tasks, levels: vec![Level { made, first, ..level }], ..write_of(case) };
-        Ok(Went::did(self.write(&write).await?))
+        (tasks, Level { made, first, ..level })
     }
 
     /// Shards that nobody has go to others, where those who are there have changed.

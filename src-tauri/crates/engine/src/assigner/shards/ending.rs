@@ -21,7 +21,7 @@ const MOST_HELD: usize = 20_000;
 
 impl Conductor<'_> {
     /// All levels are final: `post_process` where there is one, once the last notice is over.
-    pub(super) async fn all_levels_over(&self, case: &Case<'_>, states: &[LevelState]) -> Result<Went, PassError> {
+    pub(super) async fn all_levels_over(&self, case: &Case<'_>) -> Result<Went, PassError> {
         if !self.shared.store.open_tasks(case.instance.id, 1).await?.is_empty() {
             return Ok(Went::default());
         }
@@ -34,7 +34,7 @@ impl Conductor<'_> {
             let run = ShardRun { phase: Phase::PostProcess, post: Some(task.id), ..case.run.clone() };
             return Ok(Went::did(self.write(&ShardWrite { tasks: vec![task], ..ShardWrite::of(run) }).await?));
         }
-        match states.iter().all(|state| *state == LevelState::Succeeded) {
+        match case.run.behind.is_none() {
             true => self.end(case, InstanceState::Succeeded, None, None).await,
             false => self.end(case, InstanceState::Failed, self.failure(case).await?, None).await,
         }

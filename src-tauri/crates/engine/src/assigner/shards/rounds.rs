@@ -22,6 +22,8 @@ pub fn next_round(run: &ShardRun) -> ShardWrite {
         told: 0,
         notice: None,
         post: None,
+        front: 0,
+        behind: None,
         stopping: false,
         ..run.clone()
     };
