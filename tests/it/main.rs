@@ -1,8 +1,8 @@
 //! Stories: what must be true for someone, told on a whole node.
 //!
 //! Most are told in a [`campanile_tests::World`], whose time they move. Those of `bad_input`, `chaos`, `crontab`,
-//! `executors`, `folder`, `kill`, `sdks`, `shards` and `team` are told with real processes, on real time, because what
-//! they are about is the process itself.
+//! `executors`, `folder`, `kill`, `million`, `parts`, `sdks`, `shards` and `team` are told with real processes, on real
+//! time, because what they are about is the process itself.
 
 mod alarms;
 mod bad_input;
@@ -15,8 +15,10 @@ mod firing;
 mod folder;
 mod kill;
 mod lanes;
+mod million;
 mod nodes;
 mod overlap;
+mod parts;
 mod people;
 mod retention;
 mod sdks;

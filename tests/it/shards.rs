@@ -6,6 +6,7 @@ use std::path::Path;
 
 use campanile_tests::campanile::{Campanile, wait_until};
 use serde_json::{Value, json};
+use sqlx::{Connection as _, SqliteConnection};
 
 /// A job whose shards write each of their items into a file, with the level that it is of.
 fn import(file: &Path, data: &[Vec<u32>], more: &Value) -> Value {
@@ -119,5 +120,36 @@ fn a_run_without_items_has_nothing_to_do_and_data_of_another_shape_is_refused() 
     let run = campanile.runs_to_its_end("import");
     assert_eq!(run["row"]["state"], "succeeded", "{run}");
     assert!(written(&file).is_empty());
+    assert!(serve.stop().success());
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn customers(campanile: &Campanile) -> i64 {
+    let url = format!("sqlite:{}", campanile.data().join("imports.db").display());
+    let mut link = SqliteConnection::connect(&url).await.expect("it is there");
+    sqlx::query_scalar("SELECT count(*) FROM customers").fetch_one(&mut link).await.expect("a number")
+}
+
+#[test]
+fn ten_thousand_customers_are_imported_once_however_often_the_import_runs() {
+    let mut campanile = Campanile::new();
+    let parameters = json!({
+        "file": "sample:customers", "table": "customers", "createTable": true, "key": "id", "parent": "brought_by",
+        "required": ["name", "email"],
+    });
+    let job = json!({
+        "name": "customers", "schedule": {"kind": "manual"}, "mode": "sharding", "processor": "import",
+        "parameters": parameters, "shardMaxSize": 200,
+    });
+    campanile.applies(&[job]);
+    let serve = campanile.serves();
+    let mut seen = Vec::new();
+    for _ in 0..2 {
+        let run = campanile.runs_to_its_end("customers");
+        assert_eq!(run["row"]["state"], "succeeded", "{run}");
+        seen.push(customers(&campanile));
+    }
+    assert!((9_900..10_000).contains(&seen[0]), "{seen:?}");
+    assert_eq!(seen[0], seen[1]);
     assert!(serve.stop().success());
 }

@@ -221,6 +221,11 @@ impl Rig {
     pub async fn ends_clean(self) -> anyhow::Result<()> {
         let report = check_all(&self.store, &Almanac::bundled()).await?;
         ensure!(report.findings.is_empty(), "the ledger is not clean: {:?}", report.findings);
+        self.leaves().await
+    }
+
+    /// The node leaves, whatever is under way.
+    pub async fn leaves(self) -> anyhow::Result<()> {
         drop(self.executors);
         self.shutdown.cancel();
         for part in self.parts {
