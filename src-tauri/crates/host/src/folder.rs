@@ -66,6 +66,16 @@ impl DataFolder {
         self.root.join("connections.json")
     }
 
+    /// Files that `import` may read where it may not read others.
+    pub fn imports(&self) -> PathBuf {
+        self.root.join("imports")
+    }
+
+    /// The tables of imports for which no connection is named.
+    pub fn imported(&self) -> PathBuf {
+        self.root.join("imports.db")
+    }
+
     /// By which zone data times are planned here.
     pub fn zones(&self) -> PathBuf {
         self.root.join("zones")

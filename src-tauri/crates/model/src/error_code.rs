@@ -280,6 +280,13 @@ codes! {
     LevelsOutOfOrder = "k_sc_ec_300053",
         "level {level} was added after level {after}", "层级 {level} 在层级 {after} 之后加入",
         "Add the levels in order, all of one before the next.", "请按顺序加入各层级，先加完一层再加下一层。";
+    // What `import` says of its file, in its own words.
+    FileUnreadable = "k_sc_ec_300060",
+        "file {file} cannot be read: {detail}", "无法读取文件 {file}：{detail}",
+        "Look for the file at the executor, and at its first line, which names the columns.", "请在 Executor 上检查该文件及其首行的列名。";
+    FileChanged = "k_sc_ec_300061",
+        "file {file} changed while it was read", "文件 {file} 在读取过程中发生了变化",
+        "The next attempt goes by the retry policy; give it a file that is complete.", "下一次尝试按重试策略进行；请提供已写完的文件。";
 
     // 4: executors and access
     ExecutorNotFound = "k_sc_ec_400002",

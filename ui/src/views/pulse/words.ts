@@ -63,7 +63,7 @@ export const pulseWords = words(
       lead: "The node runs and an executor is ready. Three ways to begin:",
       samples: "Try it with sample jobs",
       samplesHint:
-        "A handful that do something visible: a command each minute, an HTTP check, one that fails on purpose.",
+        "A handful that do something visible: a command each minute, an import in shards, one that fails on purpose.",
       crontab: "Paste a crontab",
       crontabHint: "Each line becomes a job. What cannot is listed with its number and the reason.",
       create: "Create a job",
@@ -132,7 +132,7 @@ export const pulseWords = words(
       title: "还没有任何计划",
       lead: "节点正在运行，执行器已就绪。三种方式开始：",
       samples: "用示例任务试一试",
-      samplesHint: "几个看得见效果的任务：每分钟一条命令、一次 HTTP 检查、一个故意失败的任务。",
+      samplesHint: "几个看得见效果的任务：每分钟一条命令、一次分片导入、一个故意失败的任务。",
       crontab: "粘贴 crontab",
       crontabHint: "每一行成为一个任务；无法转换的行会列出行号与原因。",
       create: "创建任务",
