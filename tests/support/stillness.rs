@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use campanile_coord::{Bell, Coord, LocalCoord, Presence};
+use campanile_coord::{Bell, Coord, Heard as Told, LocalCoord, Presence, Reach};
 use campanile_engine::link::{Heard, Link, SessionId, ToExecutor};
 use campanile_gateway::Switchboard;
 use campanile_model::Timestamp;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use futures::stream::BoxStream;
 use tokio::sync::Notify;
 
 /// Beats whenever something that is watched has changed.
@@ -47,6 +48,7 @@ impl CountedBells {
     }
 }
 
+#[async_trait]
 impl Coord for CountedBells {
     fn ring(&self, bell: Bell) {
         self.unheard[bell as usize].store(true, Ordering::Relaxed);
@@ -67,8 +69,24 @@ impl Coord for CountedBells {
         self.bells.announce(presence);
     }
 
-    fn present(&self, now: Timestamp) -> Vec<Presence> {
-        self.bells.present(now)
+    async fn present(&self, now: Timestamp) -> campanile_coord::Result<Vec<Presence>> {
+        self.bells.present(now).await
+    }
+
+    fn tell(&self, stale: &[String]) {
+        self.bells.tell(stale);
+    }
+
+    fn hear(&self) -> BoxStream<'static, Told> {
+        self.bells.hear()
+    }
+
+    fn reach(&self) -> Reach {
+        self.bells.reach()
+    }
+
+    async fn leave(&self, node: &str) {
+        self.bells.leave(node).await;
     }
 }
 
