@@ -1,7 +1,7 @@
 //! Stories: what must be true for someone, told on a whole node.
 //!
 //! Most are told in a [`campanile_tests::World`], whose time they move. Those of `bad_input`, `chaos`, `crontab`,
-//! `executors`, `folder`, `kill`, `sdks`, `shards` and `team` are told with real processes, on real time, because what
+//! `executors`, `folder`, `kill`, `meeting`, `sdks`, `shards` and `team` are told with real processes, on real time, because what
 //! they are about is the process itself.
 
 mod alarms;
@@ -15,9 +15,12 @@ mod firing;
 mod folder;
 mod kill;
 mod lanes;
+mod meeting;
 mod nodes;
 mod overlap;
 mod people;
+#[path = "../../src-tauri/crates/coord-redis/tests/servers/mod.rs"]
+mod redis_servers;
 mod retention;
 mod sdks;
 #[path = "../../src-tauri/crates/store-mysql/tests/servers/mod.rs"]

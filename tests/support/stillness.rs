@@ -43,6 +43,15 @@ impl CountedBells {
         CountedBells { bells: LocalCoord::default(), unheard: Default::default(), pulse }
     }
 
+    /// Nobody hears the others any more, or again; everyone looks.
+    pub fn falls_silent(&self, silent: bool) {
+        for unheard in &self.unheard {
+            unheard.store(true, Ordering::Relaxed);
+        }
+        self.bells.goes_away(silent);
+        self.pulse.beat();
+    }
+
     pub fn is_unheard(&self, bell: Bell) -> bool {
         self.unheard[bell as usize].load(Ordering::Relaxed)
     }

@@ -129,6 +129,11 @@ impl Program {
         answer
     }
 
+    /// The place where it would meet others falls silent, or speaks again.
+    pub fn meets_nobody(&self, silent: bool) {
+        self.coord.falls_silent(silent);
+    }
+
     fn motion(&self) -> String {
         format!(
             "{}: {:?}, {} asleep, listening {}, unheard {:?}",

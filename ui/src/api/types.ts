@@ -32,7 +32,7 @@ export type AlarmRow = { id: string, rule: AlarmRule, severity: Severity, state:
  */
 job: string | null, message: Words, first: Moment, last: Moment, count: number, acknowledged: AcknowledgementView | null, resolved: Moment | null, can_acknowledge: Allowed, };
 
-export type AlarmRule = "laneDepth" | "readyTimeout" | "pushTimeout" | "executorLost" | "overran" | "instanceFailed" | "firingMissed" | "systemFailure" | "storage" | "calendarEnds" | "promoted" | "starved";
+export type AlarmRule = "laneDepth" | "readyTimeout" | "pushTimeout" | "executorLost" | "overran" | "instanceFailed" | "firingMissed" | "systemFailure" | "storage" | "calendarEnds" | "promoted" | "starved" | "coordination";
 
 export type AlarmState = "firing" | "acknowledged" | "resolved";
 

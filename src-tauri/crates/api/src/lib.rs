@@ -61,7 +61,7 @@ pub use campanile_model::alarm::Severity;
 pub use campanile_model::{Code, Fault};
 pub use check::preview_alone;
 pub use connections::{Connections, Password, Tried};
-pub use feed::{Feed, Subscription};
+pub use feed::{EVERYTHING, Feed, Subscription};
 pub use operations::OPERATIONS;
 pub use typescript::types;
 pub use zones::ZoneFolder;

@@ -26,8 +26,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use campanile_api::{About, Api, Below, CallContext, Feed};
-use campanile_coord::LocalCoord;
+use campanile_api::{About, Api, Below, CallContext, EVERYTHING, Feed};
 use campanile_engine::courier::Deliveries;
 use campanile_engine::events::Events;
 use campanile_engine::held::HeldTable;
@@ -116,7 +115,7 @@ impl Host {
         let kept_zones = KeptZones::new(&data);
         let shelf = Arc::new(Shelf::new(Almanac::new(Arc::new(kept_zones.newest()), [])));
         let events = Arc::new(Events::default());
-        let coord = Arc::new(LocalCoord::default());
+        let coord = backend.coord();
         let logs = Arc::new(FileLogs::new(data.logs()));
         let switchboard = Arc::new(Switchboard::default());
         let node = Arc::new(Node::new(Shared {
@@ -258,11 +257,14 @@ impl Host {
     /// Carries out what is asked while nobody leads, until it is answered; starts no tasks.
     async fn carry_out_without_engine(&self, answered: &CancellationToken) -> Result<(), Fault> {
         loop {
-            if self.store_has_requests().await?
-                && let Err(error) = self.node.clerk_once().await
-            {
-                // Whoever has taken the lease meanwhile carries it out.
-                tracing::warn!(%error, "a request could not be carried out here");
+            if self.store_has_requests().await? {
+                match self.node.clerk_once().await {
+                    // No feed runs here that would tell.
+                    Ok(true) => self.backend.coord().tell(&EVERYTHING.map(str::to_owned)),
+                    Ok(false) => {}
+                    // Whoever has taken the lease meanwhile carries it out.
+                    Err(error) => tracing::warn!(%error, "a request could not be carried out here"),
+                }
             }
             tokio::select! {
                 () = answered.cancelled() => return Ok(()),
@@ -329,7 +331,7 @@ impl Host {
     }
 
     pub async fn close(&self) {
-        if let Err(error) = self.backend.close().await {
+        if let Err(error) = self.backend.close(self.node.name()).await {
             tracing::warn!(error = &error as &dyn std::error::Error, "the database was not closed in good order");
         }
     }
