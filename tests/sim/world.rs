@@ -16,7 +16,7 @@ use campanile_engine::link::Said;
 use campanile_engine::logs::{LogLine, LogPage, Logs};
 use campanile_engine::questions::Questions;
 use campanile_engine::roster::Roster;
-use campanile_engine::{Desk, Dice, Node, Shared, Shelf, ledger, read_calendars};
+use campanile_engine::{Desk, Dice, Member, Node, Shared, Shelf, ledger, read_calendars};
 use campanile_model::instance::InstanceState;
 use campanile_model::job::JobSpec;
 use campanile_model::limits::LIMITS;
@@ -126,6 +126,8 @@ struct World {
     store: MemoryStore,
     network: Network,
     diary: Diary,
+    /// Nodes share the work; otherwise one at a time does all of it.
+    team: bool,
     nodes: Vec<NodePlace>,
     executors: Vec<ExecutorPlace>,
     /// So many of them, the first, live on their own; the others in the processes of nodes.
@@ -207,6 +209,8 @@ impl World {
                 task: Mutex::new(None),
             })
             .collect();
+        let team = nodes.len() > 1 && Luck::new(seed, "team").chance(500);
+        store.stored().team = team;
         let draw_executor = |luck: &mut Luck, name: String, home: Option<String>| {
             let processors: &[&str] = luck.one_of(&[&["alpha", "beta"][..], &["alpha", "beta"], &["alpha"]]);
             let executor = Executor {
@@ -228,9 +232,11 @@ impl World {
             (0..luck.between(1, 4)).map(|n| draw_executor(luck, format!("hand-{n}"), None)).collect();
         let remote = executors.len();
         if luck.chance(400) {
-            // Each program that can hold the data folder brings its own, under the same name.
+            // Each program that can hold the data folder brings its own, under the same name; those of a team are
+            // there together.
             for node in &nodes {
-                executors.push(draw_executor(luck, "embedded".to_owned(), Some(node.name.clone())));
+                let name = if team { format!("embedded-{}", node.name) } else { "embedded".to_owned() };
+                executors.push(draw_executor(luck, name, Some(node.name.clone())));
             }
         }
         let people = Desk {
@@ -251,6 +257,7 @@ impl World {
             store,
             network,
             diary,
+            team,
             nodes,
             executors,
             remote,
@@ -393,6 +400,7 @@ impl World {
         let forecast = Forecast::new(&self.hands, name, luck("store"), weather, self.refusals.clone());
         Shared {
             node: name.to_owned(),
+            member: Mutex::new(self.team.then(|| Member { name: name.to_owned(), ..Member::default() })),
             store: Arc::new(self.store.connect(Arc::new(forecast))),
             coord: Arc::new(LocalCoord::default()),
             clock: Arc::new(clock),
@@ -455,6 +463,7 @@ impl World {
         for place in 0..self.nodes.len() {
             *locked(&self.nodes[place].weather) = Weather::CALM;
             self.nodes[place].clock.set_offset(0);
+            self.nodes[place].clock.set_uncertainty(0);
             self.start_node(place);
         }
         for (place, at) in self.executors.iter().enumerate() {
@@ -515,6 +524,21 @@ impl World {
                 let sizes: &[i64] = &[50, 1500, 5000, 30_000, 30_000, 600_000];
                 let size = luck.one_of(sizes);
                 let offset = luck.between(-size, size);
+                if self.team {
+                    // It goes by the store's time, and knows when it may be wrong about it.
+                    let uncertain = size.min(3000);
+                    self.hands.note(|| format!("{} is not sure what time it is", self.nodes[node].name));
+                    self.nodes[node].clock.set_offset(offset.clamp(-200, 200));
+                    self.nodes[node].clock.set_uncertainty(uncertain);
+                    let world = self.clone();
+                    let lasts = luck.between(500, 10_000);
+                    self.hands.spawn("measuring", async move {
+                        world.hands.sleep(lasts).await;
+                        world.nodes[node].clock.set_offset(0);
+                        world.nodes[node].clock.set_uncertainty(0);
+                    });
+                    return;
+                }
                 self.hands.note(|| format!("{}'s clock is {offset} ms ahead", self.nodes[node].name));
                 self.nodes[node].clock.set_offset(offset);
             }
@@ -817,6 +841,10 @@ impl World {
         }
         for write in &stored.writes {
             count(format!("wrote {}", write.op));
+            let kind = write.lead.lease.split('/').next().unwrap_or_default();
+            if self.team && write.lead.term > 1 {
+                count(format!("led anew: {kind}"));
+            }
         }
         for entry in self.diary.entries().iter() {
             count(match &entry.deed {

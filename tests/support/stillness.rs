@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use campanile_coord::{Bell, Coord, LocalCoord, Presence};
-use campanile_engine::link::{Heard, Link, SessionId, ToExecutor};
+use campanile_engine::link::{Heard, Link, NodeAddress, SessionId, ToExecutor};
 use campanile_gateway::Switchboard;
 use campanile_model::Timestamp;
 use futures::FutureExt;
@@ -119,6 +119,10 @@ impl Link for Ear {
 
     fn has_room(&self, session: SessionId) -> bool {
         self.board.has_room(session)
+    }
+
+    fn show_nodes(&self, nodes: &[NodeAddress]) {
+        self.board.show_nodes(nodes);
     }
 
     fn close(&self, session: SessionId) {

@@ -76,6 +76,7 @@ impl Program {
         let events = Arc::new(Events::default());
         let node = Arc::new(Node::new(Shared {
             node: name.to_owned(),
+            member: Mutex::new(None),
             store: store.clone(),
             coord: coord.clone(),
             clock: clock.clone(),

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use campanile_model::instance::{InstanceMove, InstanceState};
 use campanile_model::sharding::{Chunk, Level, Outcomes, Phase, Piece, PieceAt, PieceOutcomes, ShardRun};
 use campanile_model::task::{Step, Task};
-use campanile_model::{InstanceId, TaskId};
+use campanile_model::{InstanceId, Partitions, TaskId};
 use campanile_store::{Lead, Result, ShardStore, ShardWrite, Taken};
 
 use super::{MemoryStore, Placed, Stored, rows_of};
@@ -125,9 +125,9 @@ impl ShardStore for MemoryStore {
         self.lead("conduct", lead, |stored| stored.conduct(write)).await
     }
 
-    async fn shard_runs(&self, limit: usize) -> Result<Vec<ShardRun>> {
+    async fn shard_runs(&self, of: Partitions, limit: usize) -> Result<Vec<ShardRun>> {
         self.read("shard_runs", |stored| {
-            let instances = stored.instances_in_order().into_iter();
+            let instances = stored.instances_in_order().into_iter().filter(|instance| of.has(instance.job));
             let runs = instances.filter_map(|instance| stored.sharded.get(&instance.id));
             runs.filter(|one| one.run.phase != Phase::Over).map(|one| one.run.clone()).take(limit).collect()
         })

@@ -6,12 +6,12 @@ use async_trait::async_trait;
 use campanile_model::instance::{InstanceMove, InstanceState};
 use campanile_model::sharding::{Chunk, Level, Outcomes, Piece, PieceAt, PieceOutcomes, ShardRun, Tally};
 use campanile_model::task::{Step, Task};
-use campanile_model::{InstanceId, TaskId};
+use campanile_model::{InstanceId, Partitions, TaskId};
 use campanile_store::{Lead, Result, ShardStore, ShardWrite, Taken};
 use sqlx::mysql::MySqlRow;
 
 use crate::MysqlStore;
-use crate::connection::{Write, composed, sql};
+use crate::connection::{Write, composed, sql, within};
 use crate::instances::Only;
 use crate::rows::{self, Columns, Id, limit, number, written};
 use crate::values::{Row, Value, ids, list, row};
@@ -31,16 +31,20 @@ impl ShardStore for MysqlStore {
         .await
     }
 
-    async fn shard_runs(&self, most: usize) -> Result<Vec<ShardRun>> {
-        let found = self
-            .read()
-            .await?
-            .rows(
-                sql("SELECT fence, done, run FROM shard_runs FORCE INDEX (shard_runs_open) WHERE is_open = 1
-                     ORDER BY instance_seq LIMIT ?")
-                .bind(limit(most)),
-            )
-            .await?;
+    async fn shard_runs(&self, of: Partitions, most: usize) -> Result<Vec<ShardRun>> {
+        let of_these = match of {
+            Partitions::ALL => String::new(),
+            of => format!(
+                " AND EXISTS (SELECT 1 FROM instances i WHERE i.seq = shard_runs.instance_seq{})",
+                within(of, "i.job")
+            ),
+        };
+        let text = format!(
+            "SELECT fence, done, run FROM shard_runs FORCE INDEX (shard_runs_open) WHERE is_open = 1{of_these}
+             ORDER BY instance_seq LIMIT {}",
+            limit(most)
+        );
+        let found = self.read().await?.rows(composed(text)).await?;
         rows::all(&found, run)
     }
 

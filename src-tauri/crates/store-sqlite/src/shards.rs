@@ -4,13 +4,13 @@ use async_trait::async_trait;
 use campanile_model::instance::{InstanceMove, InstanceState};
 use campanile_model::sharding::{Chunk, Level, Outcomes, Piece, PieceAt, PieceOutcomes, ShardRun, Tally};
 use campanile_model::task::{Step, Task};
-use campanile_model::{InstanceId, TaskId};
+use campanile_model::{InstanceId, Partitions, TaskId};
 use campanile_store::{Lead, Result, ShardStore, ShardWrite, Taken};
 use serde_json::{Value, json};
 use sqlx::sqlite::SqliteRow;
 
 use crate::SqliteStore;
-use crate::connection::{Write, sql};
+use crate::connection::{Write, composed, sql, within};
 use crate::instances::Only;
 use crate::rows::{self, Columns, Id, batch, limit, number, written};
 
@@ -26,16 +26,19 @@ impl ShardStore for SqliteStore {
         Ok(taken)
     }
 
-    async fn shard_runs(&self, most: usize) -> Result<Vec<ShardRun>> {
-        let found = self
-            .read()
-            .await?
-            .rows(
-                sql("SELECT fence, done, run FROM shard_runs INDEXED BY shard_runs_open
-                     WHERE phase <> 'over' ORDER BY instance_seq LIMIT ?")
-                .bind(limit(most)),
-            )
-            .await?;
+    async fn shard_runs(&self, of: Partitions, most: usize) -> Result<Vec<ShardRun>> {
+        let of_these = match of {
+            Partitions::ALL => String::new(),
+            of => format!(
+                " AND EXISTS (SELECT 1 FROM instances i WHERE i.seq = shard_runs.instance_seq{})",
+                within(of, "i.job")
+            ),
+        };
+        let text = format!(
+            "SELECT fence, done, run FROM shard_runs INDEXED BY shard_runs_open
+             WHERE phase <> 'over'{of_these} ORDER BY instance_seq LIMIT ?"
+        );
+        let found = self.read().await?.rows(composed(text).bind(limit(most))).await?;
         rows::all(&found, run)
     }
 

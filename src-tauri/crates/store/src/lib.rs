@@ -5,7 +5,7 @@
 //! the rules in `model` and the officers in `engine`; here it is written wholly or not at all.
 //!
 //! Every write of an officer shows its [`Lead`]: the lease it acts under and the term the database
-//! gave it. Where the term has passed to someone else, or was released, the write is refused and changes nothing, so
+//! gave it, or several of them. Where a term has passed to someone else, or was released, the write is refused and changes nothing, so
 //! that of two nodes that both believe they lead only one can write.
 
 mod archive;
@@ -19,6 +19,7 @@ mod jobs;
 mod leases;
 mod ledger;
 mod moving;
+mod nodes;
 mod requests;
 mod settings;
 mod shards;
@@ -29,12 +30,13 @@ mod upkeep;
 pub use alarms::{AlarmStore, IncidentMark};
 pub use archive::*;
 pub use error::{Result, StoreError};
-pub use executors::ExecutorStore;
+pub use executors::{ExecutorStore, may_replace};
 pub use instances::{Assignment, InstanceStore, Launch, Launched, Settlement};
 pub use jobs::{JobStore, LedgerExtract, MadeInstance};
 pub use leases::{Lead, LeaseRow, LeaseStore};
 pub use ledger::{Entries, Ledger};
 pub use moving::{Moved, Moving, follow};
+pub use nodes::NodeStore;
 pub use requests::{CarriedOut, Change, RequestStore};
 pub use settings::SettingStore;
 pub use shards::{ShardStore, ShardWrite};
@@ -45,6 +47,7 @@ pub use upkeep::{OMISSIONS_OUTLIVE, Purge, Purged, UpkeepStore};
 /// Everything that the engine needs kept.
 pub trait Store:
     LeaseStore
+    + NodeStore
     + JobStore
     + InstanceStore
     + UnplannedStore
@@ -62,6 +65,7 @@ pub trait Store:
 
 impl<S> Store for S where
     S: LeaseStore
+        + NodeStore
         + JobStore
         + InstanceStore
         + UnplannedStore

@@ -9,7 +9,7 @@
 use async_trait::async_trait;
 use campanile_model::sharding::{Chunk, Level, Piece, PieceOutcomes, ShardRun};
 use campanile_model::task::Task;
-use campanile_model::{InstanceId, TaskId, Timestamp};
+use campanile_model::{InstanceId, Partitions, TaskId, Timestamp};
 
 use crate::{Lead, Result, Taken};
 
@@ -61,8 +61,8 @@ pub trait ShardStore: Send + Sync {
     /// instance that is final gets no tasks: nothing is written.
     async fn conduct(&self, lead: &Lead, write: &ShardWrite) -> Result<Taken>;
 
-    /// Runs that are not over, oldest instance first, at most `limit`.
-    async fn shard_runs(&self, limit: usize) -> Result<Vec<ShardRun>>;
+    /// Runs of jobs of these partitions that are not over, oldest instance first, at most `limit`.
+    async fn shard_runs(&self, of: Partitions, limit: usize) -> Result<Vec<ShardRun>>;
 
     async fn shard_run(&self, instance: InstanceId) -> Result<Option<ShardRun>>;
 

@@ -18,7 +18,7 @@ use campanile_model::sharding::data::Gatherer;
 use campanile_model::sharding::level::{self, Next};
 use campanile_model::sharding::{Chunk, Level, LevelState, Phase, ShardRun, is_notice_due, shard_count};
 use campanile_model::task::{Need, Needs, Part, Placement, Task, TaskState};
-use campanile_model::{Code, Failure, FailureClass, Fault, Timestamp, Words};
+use campanile_model::{Code, Failure, FailureClass, Fault, Partitions, Timestamp, Words};
 use campanile_store::{Lead, ShardWrite, Taken};
 use serde_json::Value;
 
@@ -97,16 +97,16 @@ pub fn given(instance: &Instance, spec: &JobSpec) -> Result<Vec<Chunk>, Fault> {
     Ok(chunks)
 }
 
+/// Runs of these partitions that are not over.
+pub(super) async fn runs(shared: &Shared, of: Partitions) -> Result<Vec<ShardRun>, PassError> {
+    Ok(shared.store.shard_runs(of, RUNS).await?)
+}
+
 impl Conductor<'_> {
     /// Begins the run of an instance whose turn has come.
     pub(super) async fn begin(&self, instance: &Instance, data: Vec<Chunk>) -> Result<bool, PassError> {
         let write = ShardWrite { begins: Some(self.now), data, ..ShardWrite::of(ShardRun::new(instance.id)) };
         Ok(self.write(&write).await? > 0)
-    }
-
-    /// Runs that are not over.
-    pub(super) async fn runs(&self) -> Result<Vec<ShardRun>, PassError> {
-        Ok(self.shared.store.shard_runs(RUNS).await?)
     }
 
     pub(super) async fn advance(&self, run: ShardRun, instance: &Instance, spec: &JobSpec) -> Result<Went, PassError> {

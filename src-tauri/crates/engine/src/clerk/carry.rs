@@ -19,7 +19,8 @@ use campanile_model::secret::SECRET_SETTING;
 use campanile_model::sharding::ShardRun;
 use campanile_model::task::{StopCause, TaskState};
 use campanile_model::{
-    AlarmId, Almanac, Code, Fault, InstanceId, JobId, QuestionId, RequestId, Timestamp, Words, job_check, template,
+    AlarmId, Almanac, Code, Fault, InstanceId, JobId, Partitions, QuestionId, RequestId, Timestamp, Words, job_check,
+    template,
 };
 use campanile_store::{CarriedOut, Change, ShardWrite, StoreError};
 use serde_json::{Map, Value, json};
@@ -461,7 +462,7 @@ impl Draft<'_> {
     /// What it has made goes on; it makes no more.
     async fn cancel_backfill(&mut self, id: RequestId) -> Result<()> {
         const MOST_OPEN: usize = 10_000;
-        let open = self.shared.store.open_backfills(MOST_OPEN).await?;
+        let open = self.shared.store.open_backfills(Partitions::ALL, MOST_OPEN).await?;
         let Some(backfill) = open.into_iter().find(|backfill| backfill.id == id) else {
             return Err(Code::BackfillNotFound.fault().with("backfill", id).into());
         };

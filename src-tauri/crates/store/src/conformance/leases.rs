@@ -153,7 +153,7 @@ pub async fn a_released_term_is_refused(store: &dyn Store) {
     store.release_lease(&lead).await.unwrap();
     let refused = store.put_alarms(&lead, &[], None).await;
     assert!(matches!(refused, Err(StoreError::Fenced(_))), "{refused:?}");
-    let unknown = Lead { lease: "nobody's".to_owned(), holder: "a".to_owned(), term: 1 };
+    let unknown = Lead::of("nobody's", "a", 1);
     assert!(matches!(store.put_alarms(&unknown, &[], None).await, Err(StoreError::Fenced(_))));
 }
 

@@ -20,6 +20,7 @@ pub mod jobs;
 pub mod lanes;
 pub mod launch;
 pub mod leases;
+pub mod nodes;
 pub mod requests;
 pub mod shards;
 pub mod tasks;
@@ -51,6 +52,12 @@ macro_rules! conformance {
             leases::a_released_term_is_refused,
             leases::a_term_that_ran_out_writes_while_nobody_took_it,
             leases::what_an_old_leader_writes_is_written_before_the_new_one_leads,
+
+            nodes::a_node_reads_back_as_it_last_said_and_is_forgotten_when_long_unseen,
+            nodes::many_leases_are_taken_kept_and_given_up_together,
+            nodes::of_nodes_that_take_at_once_each_lease_goes_to_one,
+            nodes::a_write_shows_every_lease_that_it_depends_on,
+            nodes::what_is_to_be_done_is_told_apart_by_partition,
 
             jobs::due_jobs_come_earliest_first_and_paused_ones_too,
             jobs::a_removed_job_is_found_nowhere_but_in_its_versions,
@@ -140,6 +147,7 @@ macro_rules! conformance {
             executors::an_executor_reads_back_as_it_was_last_seen,
             executors::what_drains_an_executor_outlives_its_lives,
             executors::one_that_has_long_been_gone_is_forgotten,
+            executors::one_that_has_moved_or_come_back_is_not_written_down_as_gone,
 
             requests::asking_twice_is_asking_once,
             requests::requests_are_open_in_the_order_they_were_asked_until_answered,

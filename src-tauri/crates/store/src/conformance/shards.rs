@@ -7,7 +7,7 @@ use campanile_model::sharding::{
     Chunk, Level, LevelState, Outcomes, Phase, Piece, PieceAt, PieceOutcomes, ShardRun, Tally,
 };
 use campanile_model::task::{Part, Task, TaskEvent};
-use campanile_model::{InstanceId, TaskId};
+use campanile_model::{InstanceId, Partitions, TaskId};
 
 use super::fixtures::*;
 use crate::{Change, Lead, Purge, Settlement, ShardWrite, Store, Taken};
@@ -61,8 +61,8 @@ pub async fn a_run_begins_once_and_reads_back_as_it_was_written(store: &dyn Stor
     assert_eq!(store.conduct(&lead, &begins(&instance)).await.unwrap(), Taken::Lost);
     assert_eq!(run_now(store, instance.id).await, ShardRun { fence: 1, ..ShardRun::new(instance.id) });
     assert_eq!(instance_now(store, instance.id).await.assigned_at, Some(at(61)));
-    assert_eq!(store.unassigned(10).await.unwrap(), []);
-    assert_eq!(store.ended_together(10).await.unwrap(), []);
+    assert_eq!(store.unassigned(Partitions::ALL, 10).await.unwrap(), []);
+    assert_eq!(store.ended_together(Partitions::ALL, 10).await.unwrap(), []);
 
     let changed = ShardRun {
         fence: 1,
@@ -162,7 +162,7 @@ pub async fn runs_that_are_over_are_not_found_and_the_others_oldest_first(store:
     }
     conducts(store, &lead, begun_here[1], |write| write.run.phase = Phase::Over).await;
     let found = |limit| async move {
-        let runs = store.shard_runs(limit).await.unwrap();
+        let runs = store.shard_runs(Partitions::ALL, limit).await.unwrap();
         runs.into_iter().map(|run| run.instance).collect::<Vec<_>>()
     };
     assert_eq!(found(9).await, [begun_here[0], begun_here[2]]);
@@ -255,7 +255,7 @@ pub async fn tasks_are_added_and_come_in_the_order_they_were_made(store: &dyn St
     }
     assert_eq!(store.open_tasks(instance.id, 9).await.unwrap(), []);
     // They do not end their instance, and it is not one that ends with its tasks.
-    assert_eq!(store.ended_together(9).await.unwrap(), []);
+    assert_eq!(store.ended_together(Partitions::ALL, 9).await.unwrap(), []);
 }
 
 pub async fn outcomes_are_written_with_the_step_that_brings_them_or_not_at_all(store: &dyn Store) {
