@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use campanile_host::config::Flags;
 use clap::{Arg, ArgAction, Args, Command, CommandFactory, Parser, Subcommand};
 
 use crate::said::Lang;
@@ -23,6 +24,9 @@ pub struct Line {
     /// Zone that times are told in, such as Asia/Shanghai; this machine's where absent.
     #[arg(long, global = true, value_name = "ZONE")]
     pub zone: Option<String>,
+    /// Configuration; campanile.toml in the data folder where absent.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
     #[command(subcommand)]
     pub verb: Verb,
 }
@@ -93,13 +97,15 @@ pub enum Verb {
     Token(Token),
     /// Make certificates for nodes and executors.
     Certs(Certs),
+    /// Show every key of the configuration with its value and where that comes from.
+    Config,
 }
 
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Port on 127.0.0.1; 0 is any that is free.
-    #[arg(long, default_value_t = 0)]
-    pub port: u16,
+    /// Port on 127.0.0.1; any that is free where absent or 0.
+    #[arg(long)]
+    pub port: Option<u16>,
     /// Let jobs run shell commands on this machine.
     #[arg(long)]
     pub allow_shell: bool,
@@ -110,10 +116,10 @@ pub struct Serve {
     #[arg(long, value_name = "ADDR")]
     pub executors: Option<SocketAddr>,
     /// Where executors find this node, as host:port; told to those that join.
-    #[arg(long, value_name = "HOST:PORT", requires = "executors")]
+    #[arg(long, value_name = "HOST:PORT")]
     pub advertise: Option<String>,
     /// Certificate for executors' connections, PEM.
-    #[arg(long, value_name = "FILE", requires_all = ["executors", "tls_key"])]
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
     /// Key of the certificate, PEM.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
@@ -122,8 +128,27 @@ pub struct Serve {
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub client_ca: Option<PathBuf>,
     /// Let executors of other machines join without TLS, where the network itself is safe.
-    #[arg(long, requires = "executors", conflicts_with = "tls_cert")]
+    #[arg(long, conflicts_with = "tls_cert")]
     pub without_tls: bool,
+}
+
+impl Serve {
+    /// What of the configuration these say, by key.
+    pub fn flags(&self) -> Flags {
+        let path = |path: &PathBuf| path.display().to_string();
+        let said = [
+            ("http.port", "--port", self.port.map(|port| port.to_string())),
+            ("embedded.allow_shell", "--allow-shell", self.allow_shell.then(|| true.to_string())),
+            ("embedded.capacity", "--capacity", self.capacity.map(|capacity| capacity.to_string())),
+            ("executors.listen", "--executors", self.executors.map(|address| address.to_string())),
+            ("executors.advertise", "--advertise", self.advertise.clone()),
+            ("executors.certificate", "--tls-cert", self.tls_cert.as_ref().map(path)),
+            ("executors.key", "--tls-key", self.tls_key.as_ref().map(path)),
+            ("executors.client_ca", "--client-ca", self.client_ca.as_ref().map(path)),
+            ("executors.without_tls", "--without-tls", self.without_tls.then(|| true.to_string())),
+        ];
+        said.into_iter().filter_map(|(key, flag, text)| Some((key, flag, text?))).collect()
+    }
 }
 
 #[derive(Debug, Args)]

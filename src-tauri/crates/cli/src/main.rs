@@ -7,6 +7,7 @@
 mod alarms;
 mod arguments;
 mod calendars;
+mod config;
 mod executors;
 mod future;
 mod jobs;
@@ -20,6 +21,7 @@ mod zones;
 
 use std::process::ExitCode;
 
+use campanile_host::config::Config;
 use campanile_model::Fault;
 use clap::FromArgMatches;
 
@@ -65,7 +67,7 @@ fn main() -> ExitCode {
 }
 
 async fn carry_out(line: Line, lang: Lang) -> Result<Answer, Fault> {
-    let Line { data, json, zone, verb, .. } = line;
+    let Line { data, json, zone, verb, config: named, .. } = line;
     // A schedule of its own needs no folder, and none is made for it. Where one is named its calendars count.
     if let Verb::Preview(preview) = &verb
         && data.is_none()
@@ -77,13 +79,21 @@ async fn carry_out(line: Line, lang: Lang) -> Result<Answer, Fault> {
         let CertsVerb::Make(make) = &certs.what;
         return tokens::make_certs(make, json, lang);
     }
-    let data = data.unwrap_or_else(campanile_host::DataFolder::default_path);
-    if let Verb::Serve(options) = verb {
-        return serve::serve(data, &options, json).await;
+    let mut flags = match &verb {
+        Verb::Serve(options) => options.flags(),
+        _ => Vec::new(),
+    };
+    flags.extend(data.map(|data| ("data", "--data", data.display().to_string())));
+    let config = Config::read(named.as_deref(), flags, |name| std::env::var(name).ok())?;
+    let data = config.path("data").unwrap_or_else(campanile_host::DataFolder::default_path);
+    match verb {
+        Verb::Config => return Ok(config::show(&config, json, lang)),
+        Verb::Serve(_) => return serve::serve(data, &config, json).await,
+        _ => {}
     }
-    let session = Session::open(data, zone.unwrap_or_default(), json, lang).await?;
+    let session = Session::open(data, &config, zone.unwrap_or_default(), json, lang).await?;
     let answer = match verb {
-        Verb::Serve(_) | Verb::Certs(_) => Ok(Answer::Yes),
+        Verb::Serve(_) | Verb::Certs(_) | Verb::Config => Ok(Answer::Yes),
         Verb::Preview(preview) => future::preview(&session, preview).await,
         Verb::Reschedule(drag) => future::reschedule(&session, drag).await,
         Verb::Backfill(backfill) => future::backfill(&session, backfill).await,

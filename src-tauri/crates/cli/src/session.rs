@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use campanile_api::{CallContext, Lang as ApiLang};
+use campanile_host::config::Config;
 use campanile_host::{Host, Options, Who};
 use campanile_model::{Code, Fault, Words};
 use serde::de::DeserializeOwned;
@@ -19,8 +20,8 @@ pub struct Session {
 }
 
 impl Session {
-    pub async fn open(data: PathBuf, zone: String, json: bool, lang: Lang) -> Result<Session, Fault> {
-        let host = Host::open(Options { data, who: Who::Command }).await?;
+    pub async fn open(data: PathBuf, config: &Config, zone: String, json: bool, lang: Lang) -> Result<Session, Fault> {
+        let host = Host::open_as(Options { data, who: Who::Command }, config).await?;
         let cx = CallContext {
             who: host.person().clone(),
             zone,

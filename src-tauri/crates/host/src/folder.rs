@@ -43,11 +43,6 @@ impl DataFolder {
         self.root.join("campanile.db")
     }
 
-    /// Which database it shares with others, if it does.
-    pub fn team(&self) -> PathBuf {
-        self.root.join("team.json")
-    }
-
     /// What tasks and the program itself write.
     pub fn logs(&self) -> PathBuf {
         self.root.join("logs")

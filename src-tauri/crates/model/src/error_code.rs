@@ -360,6 +360,9 @@ codes! {
     AddressTaken = "k_sc_ec_600003",
         "cannot listen on {address}: {reason}", "无法监听 {address}：{reason}",
         "Choose another port with --port.", "请用 --port 指定其他端口。";
+    ConfigInvalid = "k_sc_ec_600010",
+        "the configuration is not right: {reason}", "配置有误：{reason}",
+        "`campanile config` shows every key with its value and where that comes from.", "可用 `campanile config` 查看每个配置项的值及其来源。";
 
     // 7: flow control
     Held = "k_sc_ec_700001",
