@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn how_far_it_may_be_wrong_grows_with_time_and_with_what_the_machine_does() {
-        let at = |millis| Timestamp::from_millis(1_790_000_000_000 + millis);
+        let at = |millis: i64| Timestamp::from_millis(1_790_000_000_000 + millis);
         let measured =
             Measured { at: Instant::now(), machine: at(5000), time: at(0), half_way: Duration::from_millis(20) };
         let uncertain =
