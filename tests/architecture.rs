@@ -29,7 +29,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "campanile-gateway",
         &["campanile-model", "campanile-store", "campanile-coord", "campanile-engine", "campanile-proto"],
     ),
-    ("campanile-api", &["campanile-model", "campanile-store", "campanile-coord", "campanile-engine"]),
+    ("campanile-sheets", &["campanile-model"]),
+    (
+        "campanile-api",
+        &["campanile-model", "campanile-store", "campanile-coord", "campanile-engine", "campanile-sheets"],
+    ),
     ("campanile-cli", &["campanile-host", "campanile-api", "campanile-model"]),
     (DESKTOP, &["campanile-host", "campanile-api", "campanile-model"]),
 ];
@@ -48,6 +52,11 @@ const NEVER: &[(&str, &[&str], &str)] = &[
     ),
     ("campanile-store", &["sqlx", "redis", "tonic", "tauri"], "a contract does not know who keeps it"),
     ("campanile-coord", &["sqlx", "redis", "tonic", "tauri"], "a contract does not know who keeps it"),
+    (
+        "campanile-sheets",
+        &["tokio", "sqlx", "redis", "tonic", "tauri"],
+        "what stands in a file is a matter of its bytes alone",
+    ),
     ("campanile-engine", &["sqlx", "redis", "tonic", "tauri"], "it is hosted twice, and simulated every day"),
     (
         "campanile-sdk",

@@ -39,11 +39,16 @@ fn main() -> anyhow::Result<()> {
         .plugin(tauri_plugin_dialog::init())
         .manage(engine.clone())
         .manage(window::Closing::default())
+        .manage(commands::Saving::default())
         .invoke_handler(tauri::generate_handler![
             commands::call,
             commands::subscribe,
             commands::keep_running,
             commands::save_log,
+            commands::save_report,
+            commands::stop_saving,
+            commands::choose_data,
+            commands::hand_in_data,
             commands::quit
         ])
         .on_window_event(window::on_event)

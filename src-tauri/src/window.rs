@@ -20,7 +20,6 @@ pub fn open<R: Runtime>(app: &AppHandle<R>) -> tauri::Result<()> {
         .title("Campanile")
         .inner_size(1280.0, 800.0)
         .min_inner_size(900.0, 600.0)
-        .disable_drag_drop_handler()
         .build()?;
     Ok(())
 }

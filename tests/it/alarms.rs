@@ -3,7 +3,8 @@
 use campanile_model::alarm::{Alarm, AlarmRule, AlarmState, Severity};
 use campanile_model::{Code, JobId};
 use campanile_sdk::Class;
-use campanile_tests::{Deed, World, story};
+use campanile_store::AlarmStore as _;
+use campanile_tests::{Deed, World, every, story};
 use serde_json::json;
 
 async fn broken(world: &mut World) -> JobId {
@@ -133,6 +134,34 @@ async fn an_alarm_of_nobody_is_not_acknowledged() {
         let unknown = campanile_model::AlarmId::new(0, [7; 10]);
         let refused = world.acknowledges(unknown, "seen").await.expect_err("there is none");
         assert!(refused.is(Code::AlarmNotFound), "{refused}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_meeting_place_that_falls_silent_is_an_alarm_while_work_goes_on() {
+    story(async |world| {
+        let told = async |world: &World| {
+            let wanted = [(AlarmRule::Coordination, "redis".to_owned())];
+            world.store().latest_alarms(&wanted).await.expect("alarms").pop()
+        };
+        world.saves("tick", json!({"schedule": every(1)})).await;
+        world.program("first").meets_nobody(true);
+        world.advance(2).await;
+        assert_eq!(told(world).await, None, "who is back in a moment has missed nothing");
+        world.advance(3).await;
+        let alarm = told(world).await.expect("it says so");
+        assert_eq!((alarm.state, alarm.severity, alarm.count), (AlarmState::Firing, Severity::Warning, 1));
+        world.advance(60).await;
+        let alarm = told(world).await.expect("it says so");
+        assert_eq!((alarm.state, alarm.count), (AlarmState::Firing, 1), "once, not every second");
+
+        // Whoever takes over knows of it, and of its end.
+        world.program_starts("second").await;
+        world.program_dies("first").await;
+        world.advance(6).await;
+        let alarm = told(world).await.expect("it was told");
+        assert_eq!(alarm.state, AlarmState::Resolved, "who leads now meets whom there is");
     })
     .await;
 }

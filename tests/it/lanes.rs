@@ -6,6 +6,7 @@ use campanile_model::alarm::{AlarmRule, AlarmState, Severity};
 use campanile_model::instance::InstanceState;
 use campanile_model::limits::LimitOn;
 use campanile_model::request::{Ask, Role};
+use campanile_model::sharding::Selection;
 use campanile_model::task::TaskState;
 use campanile_model::{Code, Lane};
 use campanile_sdk::Class;
@@ -199,7 +200,7 @@ async fn a_broadcast_runs_on_every_executor_and_ends_when_all_of_them_have() {
         world.executor("two").fails("all", Class::Business);
         world.rests().await;
         assert_eq!(world.states(job).await.last(), Some(&InstanceState::Succeeded));
-        world.asks(Ask::RetryInstance { instance: instance.id }).await.unwrap();
+        world.asks(Ask::RetryInstance { instance: instance.id, shards: Selection::default() }).await.unwrap();
         assert_eq!(world.executor("two").runs(), ["all"]);
         world.executor("two").finishes("all");
         world.rests().await;

@@ -1,8 +1,8 @@
 //! Stories: what must be true for someone, told on a whole node.
 //!
 //! Most are told in a [`campanile_tests::World`], whose time they move. Those of `bad_input`, `chaos`, `crontab`,
-//! `executors`, `folder`, `kill`, `sdks`, `shards` and `team` are told with real processes, on real time, because what
-//! they are about is the process itself.
+//! `executors`, `folder`, `kill`, `meeting`, `million`, `parts`, `sdks`, `shards` and `team` are told with real processes,
+//! on real time, because what they are about is the process itself.
 
 mod alarms;
 mod bad_input;
@@ -10,14 +10,20 @@ mod calendars;
 mod chaos;
 mod codes;
 mod crontab;
+mod data;
 mod executors;
 mod firing;
 mod folder;
 mod kill;
 mod lanes;
+mod meeting;
+mod million;
 mod nodes;
 mod overlap;
+mod parts;
 mod people;
+#[path = "../../src-tauri/crates/coord-redis/tests/servers/mod.rs"]
+mod redis_servers;
 mod retention;
 mod sdks;
 #[path = "../../src-tauri/crates/store-mysql/tests/servers/mod.rs"]

@@ -2,6 +2,7 @@
 
 use campanile_model::instance::{InstanceState, Origin};
 use campanile_model::request::{Ask, Role, SaveJob};
+use campanile_model::sharding::Selection;
 use campanile_model::task::TaskState;
 use campanile_model::{Code, InstanceId, JobId};
 use campanile_tests::{Deed, every, job, story};
@@ -177,8 +178,8 @@ async fn what_is_asked_wrongly_is_refused_by_its_code_and_changes_nothing() {
                 Ask::RunJobs { jobs: vec![nobody], parameters: None, beside: false, repeats: None, executor: None },
                 Code::JobNotFound,
             ),
-            (Ask::CancelInstance { instance: nothing }, Code::InstanceNotFound),
-            (Ask::RetryInstance { instance: nothing }, Code::InstanceNotFound),
+            (Ask::CancelInstance { instance: nothing, shards: Selection::default() }, Code::InstanceNotFound),
+            (Ask::RetryInstance { instance: nothing, shards: Selection::default() }, Code::InstanceNotFound),
             (hold(" "), Code::HoldNeedsReason),
             (Ask::Set { key: "hold".to_owned(), value: json!(null) }, Code::BadRequest),
         ];

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use campanile_tests::campanile::{Campanile, wait_until};
 use serde_json::{Value, json};
+use sqlx::{Connection as _, SqliteConnection};
 
 /// A job whose shards write each of their items into a file, with the level that it is of.
 fn import(file: &Path, data: &[Vec<u32>], more: &Value) -> Value {
@@ -119,5 +120,112 @@ fn a_run_without_items_has_nothing_to_do_and_data_of_another_shape_is_refused() 
     let run = campanile.runs_to_its_end("import");
     assert_eq!(run["row"]["state"], "succeeded", "{run}");
     assert!(written(&file).is_empty());
+    assert!(serve.stop().success());
+}
+
+#[test]
+fn of_a_run_in_which_several_failed_some_are_retried_and_the_others_stay() {
+    let mut campanile = Campanile::new();
+    let file = campanile.beside("items");
+    let mend = campanile.beside("mended");
+    let data = vec![(0..6).collect(), vec![100]];
+    let more = json!({"shardMaxSize": 1, "retry": {"retries": 0}, "onLevelFailure": "continue"});
+    let mut job = import(&file, &data, &more);
+    let command = job["parameters"]["command"].as_str().expect("a command").to_owned();
+    // Of the first level shards 1, 3 and 5 fail until it is mended.
+    let odd = "[ $CAMPANILE_SHARD_LEVEL = 0 ] && [ $((CAMPANILE_SHARD_INDEX % 2)) = 1 ]";
+    job["parameters"]["command"] =
+        json!(format!("if {odd} && [ ! -e '{}' ]; then exit 3; fi; {command}", mend.display()));
+    campanile.applies(&[job]);
+    let serve = campanile.serves();
+    let run = campanile.runs_to_its_end("import");
+    assert_eq!(run["row"]["state"], "failed", "{run}");
+    assert_eq!(run["row"]["tasks"], json!([]), "a run of many shards names none of them");
+    assert_eq!(run["row"]["sharding"]["tally"], json!({"done": 7, "total": 7}));
+    let items = || -> Vec<String> {
+        let mut items: Vec<String> = written(&file).into_iter().map(|(item, _)| item).collect();
+        items.sort();
+        items
+    };
+    assert_eq!(items(), ["0 0", "0 2", "0 4", "1 100"]);
+
+    let id = run["row"]["id"].as_str().expect("an id").to_owned();
+    // Nothing of these failed, that is no range, and there is no such level.
+    assert_eq!(campanile.cli(&["retry", &id, "--shards", "0:0,0:2,1:0"]).refused().1, "k_sc_ec_100020");
+    assert_eq!(campanile.cli(&["retry", &id, "--shards", "7:0-9"]).refused().1, "k_sc_ec_100020");
+    assert_eq!(campanile.cli(&["retry", &id, "--shards", "first"]).refused().1, "k_sc_ec_000001");
+    fs::write(&mend, "").expect("it can be written");
+    campanile.cli(&["retry", &id, "--shards", "0:0-1,0:5"]).done();
+    wait_until("the further round ends", || {
+        let run = &campanile.runs("import")[0];
+        run["sharding"]["round"] == 2 && run["state"] == "failed"
+    });
+    assert_eq!(items(), ["0 0", "0 1", "0 2", "0 4", "0 5", "1 100"], "the third one stays as it failed");
+    assert_eq!(campanile.runs("import")[0]["sharding"]["tally"], json!({"done": 2, "total": 2}));
+    // What is left, by itself.
+    campanile.cli(&["retry", &id]).done();
+    wait_until("the last round ends", || campanile.runs("import")[0]["state"] == "succeeded");
+    assert_eq!(items().len(), 7);
+    campanile.checks_the_ledger();
+    assert!(serve.stop().success());
+}
+
+#[test]
+fn of_a_run_in_progress_some_shards_are_cancelled_and_the_others_go_on() {
+    let mut campanile = Campanile::new();
+    let file = campanile.beside("items");
+    let go = campanile.beside("go");
+    let mut job = import(&file, &[(0..8).collect()], &json!({"shardMaxSize": 1}));
+    let command = job["parameters"]["command"].as_str().expect("a command").to_owned();
+    job["parameters"]["command"] = json!(format!("while [ ! -e '{}' ]; do sleep 0.1; done; {command}", go.display()));
+    campanile.applies(&[job]);
+    let serve = campanile.serves();
+    campanile.cli(&["run", "import"]).done();
+    wait_until("its shards are there", || campanile.runs("import")[0]["state"] == "running");
+    let id = campanile.runs("import")[0]["id"].as_str().expect("an id").to_owned();
+    campanile.cli(&["cancel", &id, "--shards", "0:0,0:5-6"]).done();
+    let cancelled = || campanile.cli(&["tasks", "--state", "303"]).done()["rows"].as_array().map_or(0, Vec::len);
+    wait_until("they are cancelled", || cancelled() == 3);
+    assert_eq!(campanile.runs("import")[0]["state"], "running");
+    fs::write(&go, "").expect("it can be written");
+    wait_until("it is over", || campanile.runs("import")[0]["state"] == "cancelled");
+    let items: Vec<String> = {
+        let mut items: Vec<String> = written(&file).into_iter().map(|(item, _)| item).collect();
+        items.sort();
+        items
+    };
+    assert_eq!(items, ["0 1", "0 2", "0 3", "0 4", "0 7"]);
+    assert_eq!(campanile.cli(&["cancel", &id, "--shards", "0:1"]).refused().1, "k_sc_ec_100005");
+    assert!(serve.stop().success());
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn customers(campanile: &Campanile) -> i64 {
+    let url = format!("sqlite:{}", campanile.data().join("imports.db").display());
+    let mut link = SqliteConnection::connect(&url).await.expect("it is there");
+    sqlx::query_scalar("SELECT count(*) FROM customers").fetch_one(&mut link).await.expect("a number")
+}
+
+#[test]
+fn ten_thousand_customers_are_imported_once_however_often_the_import_runs() {
+    let mut campanile = Campanile::new();
+    let parameters = json!({
+        "file": "sample:customers", "table": "customers", "createTable": true, "key": "id", "parent": "brought_by",
+        "required": ["name", "email"],
+    });
+    let job = json!({
+        "name": "customers", "schedule": {"kind": "manual"}, "mode": "sharding", "processor": "import",
+        "parameters": parameters, "shardMaxSize": 200,
+    });
+    campanile.applies(&[job]);
+    let serve = campanile.serves();
+    let mut seen = Vec::new();
+    for _ in 0..2 {
+        let run = campanile.runs_to_its_end("customers");
+        assert_eq!(run["row"]["state"], "succeeded", "{run}");
+        seen.push(customers(&campanile));
+    }
+    assert!((9_900..10_000).contains(&seen[0]), "{seen:?}");
+    assert_eq!(seen[0], seen[1]);
     assert!(serve.stop().success());
 }

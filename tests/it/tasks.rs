@@ -2,6 +2,7 @@
 
 use campanile_model::alarm::AlarmRule;
 use campanile_model::instance::InstanceState;
+use campanile_model::sharding::Selection;
 use campanile_model::task::TaskState;
 use campanile_model::{Code, FailureClass, Lane};
 use campanile_sdk::Class;
@@ -86,7 +87,10 @@ async fn an_operator_gives_a_failed_run_another_attempt() {
         world.one().does([Deed::Fails(Class::Business), Deed::Succeeds]);
         let job = world.saves("broken", json!({})).await;
         let instance = world.runs(job).await;
-        world.asks(campanile_model::request::Ask::RetryInstance { instance }).await.expect("it is tried again");
+        world
+            .asks(campanile_model::request::Ask::RetryInstance { instance, shards: Selection::default() })
+            .await
+            .expect("it is tried again");
         let task = world.task(job).await;
         assert_eq!((task.state(), task.attempt()), (Succeeded, 2));
         assert_eq!(world.states(job).await, [InstanceState::Succeeded]);

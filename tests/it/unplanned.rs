@@ -4,7 +4,7 @@ use campanile_model::backfill::BackfillState;
 use campanile_model::blackout::Blackout;
 use campanile_model::instance::{Instance, InstanceState, OmissionReason, Origin};
 use campanile_model::request::{Ask, SaveJob};
-use campanile_model::{Code, JobId, Lane};
+use campanile_model::{Code, JobId, Lane, Partitions};
 use campanile_sdk::Class;
 use campanile_store::{Archive as _, UnplannedStore as _};
 use campanile_tests::{Deed, World, every, job, story};
@@ -242,7 +242,7 @@ async fn a_backfill_waits_for_the_runs_there_are_and_ends_when_it_is_told() {
         world.asks(ask).await.expect("it begins");
         world.advance(10).await;
         assert_eq!(backfilled(world, report).await.len(), 0, "a run of the schedule is there");
-        let id = world.store().open_backfills(10).await.expect("storage answers")[0].id;
+        let id = world.store().open_backfills(Partitions::ALL, 10).await.expect("storage answers")[0].id;
         world.asks(Ask::CancelBackfill { backfill: id }).await.expect("it is under way");
         world.one().finishes("report");
         world.advance(10).await;

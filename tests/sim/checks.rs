@@ -19,9 +19,8 @@ use crate::executor::{Deed, Entry};
 use crate::link::brief_attempt;
 use crate::memory_store::Stored;
 use crate::planned::planned;
-use crate::sharded;
-use crate::unplanned;
 use crate::world::{TEAM, almanac};
+use crate::{sharded, staged, unplanned};
 
 /// Which promise was broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,6 +66,7 @@ pub fn always(stored: &Stored, diary: &[Entry]) -> Vec<Violation> {
     found.extend(stored.overfull.iter().map(|what| broken(Promise::Bounds, what.as_str())));
     unplanned::check(stored, &mut found);
     sharded::check(stored, diary, &mut found);
+    staged::check(stored, &mut found);
     found
 }
 
@@ -378,7 +378,7 @@ impl JobLedger<'_> {
             .requests
             .values()
             .filter_map(|request| match request.row.ask {
-                Ask::RetryInstance { instance } => Some(instance),
+                Ask::RetryInstance { instance, .. } => Some(instance),
                 _ => None,
             })
             .collect();

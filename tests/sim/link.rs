@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use campanile_engine::link::{FromExecutor, Heard, Link, Said, SessionId, ToExecutor};
+use campanile_engine::link::{FromExecutor, Heard, Link, NodeAddress, Said, SessionId, ToExecutor};
 use campanile_model::task::ExecutorRef;
 use futures::future::select;
 use tokio::sync::Notify;
@@ -262,6 +262,10 @@ impl Link for NodeLink {
     /// What is under way here takes no room.
     fn has_room(&self, _session: SessionId) -> bool {
         true
+    }
+
+    fn show_nodes(&self, _nodes: &[NodeAddress]) {
+        // Here everyone knows every node.
     }
 
     fn close(&self, session: SessionId) {

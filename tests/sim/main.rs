@@ -12,6 +12,7 @@ mod memory_store;
 mod planned;
 mod runtime;
 mod sharded;
+mod staged;
 mod unplanned;
 mod world;
 
@@ -51,6 +52,9 @@ const REACHED: &[&str] = &[
     "403 → 100",
     "finished too late",
     "broadcast",
+    "led anew: launch",
+    "led anew: duty",
+    "led anew: node",
     "full group",
     "full job",
     "full node",
@@ -102,10 +106,18 @@ const REACHED: &[&str] = &[
     "unknown conduct",
     "data given by pre_process",
     "a further round",
+    "a round of marked shards",
+    "cancelMarked done",
+    "runWithData done",
+    "runWithData refused",
+    "data taken whole",
     "level succeeded",
     "level failed",
     "level cancelled",
     "run stopped",
+    "run stopped in the middle",
+    "level dealt to whoever came",
+    "level dealt to who is left",
     "notice",
     "post_process",
     "shard goes on",

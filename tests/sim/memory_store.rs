@@ -8,6 +8,7 @@
 //! was then in force, for the check that no overtaken leader has written.
 
 mod shards;
+mod staged;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -21,16 +22,18 @@ use campanile_model::instance::{Instance, InstanceMove, InstanceState, Omission,
 use campanile_model::job::{Job, JobVersion};
 use campanile_model::ledger::LedgerSpan;
 use campanile_model::limits::{LIMITS, Limits};
+use campanile_model::node::NodeEntry;
 use campanile_model::question::{Question, QuestionAnswer};
 use campanile_model::request::{Answer, AuditEntry, Request};
 use campanile_model::schedule::Schedule;
+use campanile_model::sharding::{Chunk, Staged};
 use campanile_model::task::{ExecutorRef, Incident, Need, Step, StoredTask, Task, TaskState};
-use campanile_model::{AlarmId, InstanceId, JobId, Lane, QuestionId, RequestId, TaskId, Timestamp};
+use campanile_model::{AlarmId, DataId, InstanceId, JobId, Lane, Partitions, QuestionId, RequestId, TaskId, Timestamp};
 use campanile_store::{
     AlarmStore, Assignment, Bound, CarriedOut, Cause, Change, Claimed, ExecutorStore, HistoryEntry, IncidentMark,
     InstanceStore, JobStore, LaneDepth, Launch, Launched, Lead, LeaseRow, LeaseStore, LedgerExtract, MadeInstance,
-    OMISSIONS_OUTLIVE, Purge, Purged, RequestStore, Result, Room, Scope, SettingStore, Settlement, StoreError, Taken,
-    TaskStore, Unplanned, UnplannedStore, UpkeepStore, Wanted, scopes_of,
+    NodeStore, OMISSIONS_OUTLIVE, Purge, Purged, RequestStore, Result, Room, Scope, SettingStore, Settlement,
+    StoreError, Taken, TaskStore, Unplanned, UnplannedStore, UpkeepStore, Wanted, may_replace, scopes_of,
 };
 use serde_json::Value;
 
@@ -91,12 +94,18 @@ pub struct Placed<T> {
     pub row: T,
 }
 
+/// By level and first place.
+pub type StagedChunks = BTreeMap<(u32, u64), Chunk>;
+
 /// Everything that is stored. Open to the checks, which look at it as it lies.
 #[derive(Clone, Default)]
 pub struct Stored {
     pub broken: BrokenPromises,
     pub writes: Vec<LeadWrite>,
+    /// Several nodes work at once.
+    pub team: bool,
     pub leases: BTreeMap<String, HeldLease>,
+    pub nodes: BTreeMap<String, NodeEntry>,
     pub jobs: BTreeMap<JobId, JobRow>,
     pub versions: BTreeMap<(JobId, u32), JobVersion>,
     pub instances: BTreeMap<InstanceId, Placed<Instance>>,
@@ -130,6 +139,8 @@ pub struct Stored {
     /// How often a limit was just reached, by its kind.
     pub full: BTreeMap<&'static str, u64>,
     pub sharded: BTreeMap<InstanceId, Sharded>,
+    /// With its chunks by level and place.
+    pub staged: BTreeMap<DataId, (Staged, StagedChunks)>,
     /// By group and name.
     pub executors: BTreeMap<(String, String), (ExecutorEntry, Option<Drain>)>,
     last_order: u64,
@@ -181,14 +192,50 @@ impl MemoryStore {
 
 impl Stored {
     fn check_lead(&mut self, op: &'static str, lead: &Lead) -> Result<()> {
-        let in_force = self.leases.get(&lead.lease).filter(|held| !held.released);
-        let ours = in_force.is_some_and(|held| held.term == lead.term && held.holder == lead.holder);
-        if !ours && !self.broken.term {
-            return Err(StoreError::Fenced(lead.lease.clone()));
+        for (lease, term) in lead.shown() {
+            let in_force = self.leases.get(lease).filter(|held| !held.released);
+            let ours = in_force.is_some_and(|held| held.term == term && held.holder == lead.holder);
+            if !ours && !self.broken.term {
+                return Err(StoreError::Fenced(lease.to_owned()));
+            }
+            let in_force = in_force.map(|held| held.term);
+            self.writes.push(LeadWrite { op, lead: Lead::of(lease, lead.holder.clone(), term), in_force });
         }
-        let in_force = in_force.map(|held| held.term);
-        self.writes.push(LeadWrite { op, lead: lead.clone(), in_force });
         Ok(())
+    }
+
+    fn take_lease(&mut self, lease: &str, holder: &str, now: Timestamp, until: Timestamp) -> Option<Lead> {
+        let term = match self.leases.get(lease) {
+            Some(row) if !row.released && row.until > now => {
+                if row.holder != holder {
+                    return None;
+                }
+                row.term
+            }
+            Some(row) => row.term + 1,
+            None => 1,
+        };
+        let held = HeldLease { holder: holder.to_owned(), term, until, released: false };
+        self.leases.insert(lease.to_owned(), held);
+        Some(Lead::of(lease, holder, term))
+    }
+
+    fn own_lease(&mut self, lead: &Lead) -> Option<&mut HeldLease> {
+        let row = self.leases.get_mut(&lead.lease)?;
+        (row.term == lead.term && row.holder == lead.holder && !row.released).then_some(row)
+    }
+
+    fn keep_lease(&mut self, lead: &Lead, until: Timestamp) -> bool {
+        let Some(row) = self.own_lease(lead) else { return false };
+        row.until = until;
+        true
+    }
+
+    fn release_lease(&mut self, lead: &Lead) {
+        if let Some(row) = self.own_lease(lead) {
+            row.released = true;
+            row.until = Timestamp::EPOCH;
+        }
     }
 
     fn next_order(&mut self) -> u64 {
@@ -480,6 +527,10 @@ impl Stored {
         ];
         for (name, scope, most) in bounds {
             let Some(most) = most else { continue };
+            // What one of several nodes has given out it knows by itself; here it could only be guessed.
+            if name == "node" && self.team {
+                continue;
+            }
             let held = self.truly_held(&scope);
             if held > u64::from(most) {
                 self.overfull.push(format!("{held} tasks are held under the {name}'s limit of {most}: {}", task.id));
@@ -640,6 +691,7 @@ impl Stored {
                 true
             }
             Change::Conduct(write) => self.conduct(write) == Taken::Done,
+            Change::TakeStaged { data, instance } => self.take_staged(*data, *instance) == Taken::Done,
             Change::DrainExecutor { group, name, drain } => {
                 match self.executors.get_mut(&(group.clone(), name.clone())) {
                     Some((_, drained)) => {
@@ -722,7 +774,8 @@ impl Stored {
             .map(|alarm| alarm.id)
             .take(purge.limit)
             .collect();
-        purged.others = (requests.len() + incidents.len() + alarms.len()) as u64;
+        purged.others += (requests.len() + incidents.len() + alarms.len()) as u64;
+        purged.others += self.purge_staged(purge);
         let before = self.questions.len() + self.backfills.len();
         self.questions.retain(|one| one.answer.is_none() || one.asked_at >= purge.instances_before);
         self.backfills.retain(|one| one.ended.is_none() || one.asked_at >= purge.instances_before);
@@ -783,47 +836,54 @@ fn rows_of<'a>(tasks: Vec<&'a Placed<Task>>) -> impl Iterator<Item = Task> + use
 #[async_trait]
 impl LeaseStore for MemoryStore {
     async fn take_lease(&self, lease: &str, holder: &str, now: Timestamp, until: Timestamp) -> Result<Option<Lead>> {
-        self.write("take_lease", |stored| {
-            let row = stored.leases.get(lease);
-            let term = match row {
-                Some(row) if !row.released && row.until > now => {
-                    if row.holder != holder {
-                        return Ok(None);
-                    }
-                    row.term
-                }
-                Some(row) => row.term + 1,
-                None => 1,
-            };
-            stored
-                .leases
-                .insert(lease.to_owned(), HeldLease { holder: holder.to_owned(), term, until, released: false });
-            Ok(Some(Lead { lease: lease.to_owned(), holder: holder.to_owned(), term }))
+        self.write("take_lease", |stored| Ok(stored.take_lease(lease, holder, now, until))).await
+    }
+
+    async fn keep_lease(&self, lead: &Lead, until: Timestamp) -> Result<bool> {
+        self.write("keep_lease", |stored| Ok(stored.keep_lease(lead, until))).await
+    }
+
+    async fn leases(&self, beginning: &str) -> Result<Vec<LeaseRow>> {
+        self.read("leases", |stored| {
+            let named = stored.leases.iter().filter(|(lease, _)| lease.starts_with(beginning));
+            named
+                .map(|(lease, row)| LeaseRow { lead: Lead::of(lease, row.holder.clone(), row.term), until: row.until })
+                .collect()
         })
         .await
     }
 
-    async fn keep_lease(&self, lead: &Lead, until: Timestamp) -> Result<bool> {
-        self.write("keep_lease", |stored| {
-            let ours = stored
-                .leases
-                .get_mut(&lead.lease)
-                .filter(|row| row.term == lead.term && row.holder == lead.holder && !row.released);
-            let Some(row) = ours else { return Ok(false) };
-            row.until = until;
-            Ok(true)
+    async fn take_leases(
+        &self,
+        leases: &[String],
+        holder: &str,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<Lead>> {
+        self.write("take_leases", |stored| {
+            Ok(leases.iter().filter_map(|lease| stored.take_lease(lease, holder, now, until)).collect())
+        })
+        .await
+    }
+
+    async fn keep_leases(&self, leads: &[Lead], until: Timestamp) -> Result<Vec<Lead>> {
+        self.write("keep_leases", |stored| {
+            Ok(leads.iter().filter(|lead| stored.keep_lease(lead, until)).cloned().collect())
+        })
+        .await
+    }
+
+    async fn release_leases(&self, leads: &[Lead]) -> Result<()> {
+        self.write("release_leases", |stored| {
+            leads.iter().for_each(|lead| stored.release_lease(lead));
+            Ok(())
         })
         .await
     }
 
     async fn release_lease(&self, lead: &Lead) -> Result<()> {
         self.write("release_lease", |stored| {
-            let ours =
-                stored.leases.get_mut(&lead.lease).filter(|row| row.term == lead.term && row.holder == lead.holder);
-            if let Some(row) = ours {
-                row.released = true;
-                row.until = Timestamp::EPOCH;
-            }
+            stored.release_lease(lead);
             Ok(())
         })
         .await
@@ -831,32 +891,54 @@ impl LeaseStore for MemoryStore {
 
     async fn lease(&self, lease: &str) -> Result<Option<LeaseRow>> {
         self.read("lease", |stored| {
-            stored.leases.get(lease).map(|row| LeaseRow {
-                lead: Lead { lease: lease.to_owned(), holder: row.holder.clone(), term: row.term },
-                until: row.until,
-            })
+            stored
+                .leases
+                .get(lease)
+                .map(|row| LeaseRow { lead: Lead::of(lease, row.holder.clone(), row.term), until: row.until })
         })
         .await
     }
 }
 
 #[async_trait]
+impl NodeStore for MemoryStore {
+    async fn put_node(&self, lead: &Lead, entry: &NodeEntry, forget_before: Timestamp) -> Result<()> {
+        self.lead("put_node", lead, |stored| {
+            stored.nodes.insert(entry.node.clone(), entry.clone());
+            stored.nodes.retain(|_, entry| entry.seen_at >= forget_before);
+        })
+        .await
+    }
+
+    async fn remove_node(&self, lead: &Lead, node: &str) -> Result<()> {
+        self.lead("remove_node", lead, |stored| stored.nodes.remove(node)).await.map(|_| ())
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeEntry>> {
+        self.read("nodes", |stored| stored.nodes.values().cloned().collect()).await
+    }
+}
+
+#[async_trait]
 impl JobStore for MemoryStore {
-    async fn due_jobs(&self, now: Timestamp, limit: usize) -> Result<Vec<Job>> {
+    async fn due_jobs(&self, of: Partitions, now: Timestamp, limit: usize) -> Result<Vec<Job>> {
         self.read("due_jobs", |stored| {
             let mut due: Vec<&Job> =
-                stored.live_jobs().filter(|job| job.next_due.is_some_and(|due| due <= now)).collect();
+                stored.live_jobs().filter(|job| of.has(job.id) && job.next_due.is_some_and(|due| due <= now)).collect();
             due.sort_by_key(|job| job.next_due);
             due.into_iter().take(limit).cloned().collect()
         })
         .await
     }
 
-    async fn earliest_due(&self) -> Result<Option<Timestamp>> {
-        self.read("earliest_due", |stored| stored.live_jobs().filter_map(|job| job.next_due).min()).await
+    async fn earliest_due(&self, of: Partitions) -> Result<Option<Timestamp>> {
+        self.read("earliest_due", |stored| {
+            stored.live_jobs().filter(|job| of.has(job.id)).filter_map(|job| job.next_due).min()
+        })
+        .await
     }
 
-    async fn idle_fixed_delay_jobs(&self, limit: usize) -> Result<Vec<Job>> {
+    async fn idle_fixed_delay_jobs(&self, of: Partitions, limit: usize) -> Result<Vec<Job>> {
         self.read("idle_fixed_delay_jobs", |stored| {
             let busy: BTreeSet<JobId> = stored
                 .instances
@@ -867,7 +949,7 @@ impl JobStore for MemoryStore {
             stored
                 .live_jobs()
                 .filter(|job| matches!(job.spec.schedule, Schedule::FixedDelay(_)))
-                .filter(|job| job.next_due.is_none() && !busy.contains(&job.id))
+                .filter(|job| of.has(job.id) && job.next_due.is_none() && !busy.contains(&job.id))
                 .take(limit)
                 .cloned()
                 .collect()
@@ -927,7 +1009,7 @@ impl InstanceStore for MemoryStore {
         .await
     }
 
-    async fn unassigned(&self, limit: usize) -> Result<Vec<Instance>> {
+    async fn unassigned(&self, of: Partitions, limit: usize) -> Result<Vec<Instance>> {
         self.read("unassigned", |stored| {
             let mut with_one_before_them = BTreeSet::new();
             let mut found = Vec::new();
@@ -937,7 +1019,11 @@ impl InstanceStore for MemoryStore {
                 }
                 let is_oldest = with_one_before_them.insert(instance.job);
                 let its_turn = instance.beside || is_oldest;
-                if its_turn && instance.state == InstanceState::Waiting && !stored.has_tasks(instance.id) {
+                if of.has(instance.job)
+                    && its_turn
+                    && instance.state == InstanceState::Waiting
+                    && !stored.has_tasks(instance.id)
+                {
                     found.push(instance.clone());
                 }
             }
@@ -947,7 +1033,7 @@ impl InstanceStore for MemoryStore {
         .await
     }
 
-    async fn replacing(&self, limit: usize) -> Result<Vec<Instance>> {
+    async fn replacing(&self, of: Partitions, limit: usize) -> Result<Vec<Instance>> {
         self.read("replacing", |stored| {
             let mut open_jobs = BTreeSet::new();
             let mut newest: BTreeMap<JobId, (u64, &Instance)> = BTreeMap::new();
@@ -957,7 +1043,11 @@ impl InstanceStore for MemoryStore {
                     continue;
                 }
                 let stands_behind = !open_jobs.insert(instance.job);
-                if stands_behind && instance.replaces && instance.state == InstanceState::Waiting {
+                if of.has(instance.job)
+                    && stands_behind
+                    && instance.replaces
+                    && instance.state == InstanceState::Waiting
+                {
                     newest.insert(instance.job, (placed.order, instance));
                 }
             }
@@ -977,10 +1067,13 @@ impl InstanceStore for MemoryStore {
         self.lead("end_unassigned", lead, |stored| stored.end_unassigned(change)).await
     }
 
-    async fn ended_together(&self, limit: usize) -> Result<Vec<InstanceId>> {
+    async fn ended_together(&self, of: Partitions, limit: usize) -> Result<Vec<InstanceId>> {
         self.read("ended_together", |stored| {
             let together = |instance: &&Instance| {
-                stored.several.contains(&instance.id) && !instance.state.is_final() && !stored.goes_on(instance.id)
+                of.has(instance.job)
+                    && stored.several.contains(&instance.id)
+                    && !instance.state.is_final()
+                    && !stored.goes_on(instance.id)
             };
             stored.instances_in_order().into_iter().filter(together).map(|instance| instance.id).take(limit).collect()
         })
@@ -1032,14 +1125,15 @@ impl UnplannedStore for MemoryStore {
         .await
     }
 
-    async fn endings(&self, limit: usize) -> Result<Vec<Ending>> {
+    async fn endings(&self, of: Partitions, limit: usize) -> Result<Vec<Ending>> {
         self.read("endings", |stored| {
-            let new: Vec<&Ending> = stored.endings.values().filter(|ending| !ending.kept).take(limit).collect();
+            let is_new = |ending: &&Ending| !ending.kept && of.has(ending.job);
+            let new: Vec<&Ending> = stored.endings.values().filter(is_new).take(limit).collect();
             let jobs: BTreeSet<JobId> = new.iter().map(|ending| ending.job).collect();
             let last = new.last().map_or(0, |ending| ending.seq);
             let wanted = |ending: &&Ending| match ending.kept {
                 true => jobs.contains(&ending.job),
-                false => ending.seq <= last,
+                false => ending.seq <= last && of.has(ending.job),
             };
             stored.endings.values().filter(wanted).cloned().collect()
         })
@@ -1051,9 +1145,11 @@ impl UnplannedStore for MemoryStore {
             .await
     }
 
-    async fn open_backfills(&self, limit: usize) -> Result<Vec<Backfill>> {
+    async fn open_backfills(&self, of: Partitions, limit: usize) -> Result<Vec<Backfill>> {
         self.read("open_backfills", |stored| {
-            let is_open = |backfill: &&Backfill| backfill.ended.is_none() && stored.job(backfill.job).is_some();
+            let is_open = |backfill: &&Backfill| {
+                of.has(backfill.job) && backfill.ended.is_none() && stored.job(backfill.job).is_some()
+            };
             stored.backfills.iter().filter(is_open).take(limit).cloned().collect()
         })
         .await
@@ -1118,18 +1214,21 @@ impl TaskStore for MemoryStore {
         self.read("tasks_of", |stored| rows_of(stored.tasks_where(|task| task.instance == instance)).collect()).await
     }
 
-    async fn due_tasks(&self, now: Timestamp, limit: usize) -> Result<Vec<Task>> {
+    async fn due_tasks(&self, of: Partitions, now: Timestamp, limit: usize) -> Result<Vec<Task>> {
         self.read("due_tasks", |stored| {
-            let mut due = stored.tasks_where(|task| task.state() == TaskState::Waiting && task.due_at <= now);
+            let mut due =
+                stored.tasks_where(|task| of.has(task.job) && task.state() == TaskState::Waiting && task.due_at <= now);
             due.sort_by_key(|task| (task.row.due_at, task.order));
             rows_of(due).take(limit).collect()
         })
         .await
     }
 
-    async fn earliest_due_task(&self) -> Result<Option<Timestamp>> {
+    async fn earliest_due_task(&self, of: Partitions) -> Result<Option<Timestamp>> {
         self.read("earliest_due_task", |stored| {
-            rows_of(stored.tasks_where(|task| task.state() == TaskState::Waiting)).map(|task| task.due_at).min()
+            rows_of(stored.tasks_where(|task| of.has(task.job) && task.state() == TaskState::Waiting))
+                .map(|task| task.due_at)
+                .min()
         })
         .await
     }
@@ -1261,6 +1360,9 @@ impl ExecutorStore for MemoryStore {
         self.lead("put_executors", lead, |stored| {
             for entry in seen {
                 let name = (entry.executor.group.clone(), entry.executor.name.clone());
+                if stored.executors.get(&name).is_some_and(|(there, _)| !may_replace(entry, there)) {
+                    continue;
+                }
                 let drain = stored.executors.remove(&name).and_then(|(_, drain)| drain);
                 stored.executors.insert(name, (entry.clone(), drain));
             }

@@ -10,6 +10,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use campanile_engine::Clock;
@@ -375,16 +376,22 @@ impl Runtime {
 pub struct MachineClock {
     hands: Hands,
     offset_ms: Arc<AtomicI64>,
+    uncertain_ms: Arc<AtomicI64>,
 }
 
 impl MachineClock {
     pub fn new(hands: &Hands) -> MachineClock {
-        MachineClock { hands: hands.clone(), offset_ms: Arc::default() }
+        MachineClock { hands: hands.clone(), offset_ms: Arc::default(), uncertain_ms: Arc::default() }
     }
 
     /// Sets the clock so far ahead of true time (or behind it).
     pub fn set_offset(&self, millis: i64) {
         self.offset_ms.store(millis, Ordering::Relaxed);
+    }
+
+    /// How far from true time it believes that it may be.
+    pub fn set_uncertainty(&self, millis: i64) {
+        self.uncertain_ms.store(millis, Ordering::Relaxed);
     }
 
     fn read(&self) -> i64 {
@@ -396,6 +403,10 @@ impl MachineClock {
 impl Clock for MachineClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_millis(self.read())
+    }
+
+    fn uncertainty(&self) -> Duration {
+        Duration::from_millis(self.uncertain_ms.load(Ordering::Relaxed).unsigned_abs())
     }
 
     async fn sleep_until(&self, deadline: Timestamp) {

@@ -3,13 +3,33 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use campanile_model::instance::InstanceState;
-use campanile_model::sharding::{LevelState, Phase, shard_of};
+use campanile_model::sharding::level::worse;
+use campanile_model::sharding::{LevelState, Phase, Selection, ShardRange, shard_of};
 use campanile_model::task::{Part, TaskState};
 use campanile_model::{InstanceId, TaskId};
 
 use crate::checks::{Promise, Violation, broken};
 use crate::executor::{Deed, Entry};
 use crate::memory_store::{Sharded, Stored};
+use crate::runtime::Luck;
+
+/// Shards that a person marks; none: they mean the whole run.
+pub fn marked(luck: &mut Luck, of: Option<&Sharded>) -> Selection {
+    let Some(sharded) = of.filter(|sharded| !sharded.levels.is_empty()) else { return Selection::default() };
+    if luck.chance(500) {
+        return Selection::default();
+    }
+    let levels: Vec<u32> = sharded.levels.keys().copied().collect();
+    let mut ranges = Vec::new();
+    for _ in 0..=luck.index(2) {
+        let level = luck.one_of(&levels);
+        let shards = sharded.levels[&level].shards.max(1);
+        let from = u32::try_from(luck.index(shards as usize)).unwrap_or(0);
+        let until = from + 1 + u32::try_from(luck.index(3)).unwrap_or(0);
+        ranges.push(ShardRange { level, from, until });
+    }
+    Selection::from(ranges)
+}
 
 /// What holds at every moment.
 pub fn check(stored: &Stored, diary: &[Entry], found: &mut Vec<Violation>) {
@@ -24,6 +44,12 @@ pub fn check(stored: &Stored, diary: &[Entry], found: &mut Vec<Violation>) {
             complain(format!("{} of {} items are done", tally.done, tally.total));
         }
         every_item_is_somewhere(sharded, &mut complain);
+        if sharded.run.phase == Phase::Levels {
+            let behind = sharded.levels.range(..sharded.run.front).map(|(_, level)| level.state);
+            if behind.clone().any(|state| !state.is_final()) || behind.fold(None, worse) != sharded.run.behind {
+                complain(format!("{:?} before level {}: {:?}", sharded.run.behind, sharded.run.front, sharded.levels));
+            }
+        }
         if sharded.run.phase != Phase::Over && !sharded.run.stopping {
             levels_follow_one_another(stored, *id, &mut complain);
         }

@@ -16,13 +16,14 @@ use campanile_engine::link::Said;
 use campanile_engine::logs::{LogLine, LogPage, Logs};
 use campanile_engine::questions::Questions;
 use campanile_engine::roster::Roster;
-use campanile_engine::{Desk, Dice, Node, Shared, Shelf, ledger, read_calendars};
+use campanile_engine::{Desk, Dice, Member, Node, Shared, Shelf, ledger, read_calendars};
 use campanile_model::instance::InstanceState;
 use campanile_model::job::JobSpec;
 use campanile_model::limits::LIMITS;
 use campanile_model::request::{Answer, Ask, Person, Role, SaveJob};
 use campanile_model::retention::RETENTION;
 use campanile_model::schedule::Schedule;
+use campanile_model::sharding::LevelState;
 use campanile_model::task::{Part, TaskState};
 use campanile_model::{Almanac, Fault, InstanceId, JobId, TaskId, Timestamp};
 use serde_json::{Value, json};
@@ -34,6 +35,8 @@ use crate::link::{Network, NodeLink, Wires};
 use crate::memory_store::{BrokenPromises, MemoryStore, Stored};
 use crate::planned::planned;
 use crate::runtime::{Hands, Luck, MachineClock, Runtime, TaskNo};
+use crate::sharded;
+use crate::staged;
 
 /// 2026-11-21T00:00:00Z
 const A_SATURDAY: i64 = 1_795_219_200_000;
@@ -126,6 +129,8 @@ struct World {
     store: MemoryStore,
     network: Network,
     diary: Diary,
+    /// Nodes share the work; otherwise one at a time does all of it.
+    team: bool,
     nodes: Vec<NodePlace>,
     executors: Vec<ExecutorPlace>,
     /// So many of them, the first, live on their own; the others in the processes of nodes.
@@ -207,6 +212,8 @@ impl World {
                 task: Mutex::new(None),
             })
             .collect();
+        let team = nodes.len() > 1 && Luck::new(seed, "team").chance(500);
+        store.stored().team = team;
         let draw_executor = |luck: &mut Luck, name: String, home: Option<String>| {
             let processors: &[&str] = luck.one_of(&[&["alpha", "beta"][..], &["alpha", "beta"], &["alpha"]]);
             let executor = Executor {
@@ -228,9 +235,11 @@ impl World {
             (0..luck.between(1, 4)).map(|n| draw_executor(luck, format!("hand-{n}"), None)).collect();
         let remote = executors.len();
         if luck.chance(400) {
-            // Each program that can hold the data folder brings its own, under the same name.
+            // Each program that can hold the data folder brings its own, under the same name; those of a team are
+            // there together.
             for node in &nodes {
-                executors.push(draw_executor(luck, "embedded".to_owned(), Some(node.name.clone())));
+                let name = if team { format!("embedded-{}", node.name) } else { "embedded".to_owned() };
+                executors.push(draw_executor(luck, name, Some(node.name.clone())));
             }
         }
         let people = Desk {
@@ -251,6 +260,7 @@ impl World {
             store,
             network,
             diary,
+            team,
             nodes,
             executors,
             remote,
@@ -273,6 +283,15 @@ impl World {
         let start = self.hands.now();
         let calm_at = start + luck.between(20_000, 120_000);
         self.hands.spawn("people", self.clone().be_people(Luck::new(self.seed, "people"), calm_at));
+        let bringing = staged::bring(
+            self.people.clone(),
+            self.store.clone(),
+            mei(),
+            self.hands.clone(),
+            Luck::new(self.seed, "data"),
+            calm_at,
+        );
+        self.hands.spawn("bringing data", bringing);
         for n in 0..luck.between(1, 2) {
             let luck = Luck::new(self.seed, &format!("trouble {n}"));
             self.hands.spawn(format!("trouble {n}"), self.clone().make_trouble(luck, calm_at));
@@ -393,6 +412,7 @@ impl World {
         let forecast = Forecast::new(&self.hands, name, luck("store"), weather, self.refusals.clone());
         Shared {
             node: name.to_owned(),
+            member: Mutex::new(self.team.then(|| Member { name: name.to_owned(), ..Member::default() })),
             store: Arc::new(self.store.connect(Arc::new(forecast))),
             coord: Arc::new(LocalCoord::default()),
             clock: Arc::new(clock),
@@ -455,6 +475,7 @@ impl World {
         for place in 0..self.nodes.len() {
             *locked(&self.nodes[place].weather) = Weather::CALM;
             self.nodes[place].clock.set_offset(0);
+            self.nodes[place].clock.set_uncertainty(0);
             self.start_node(place);
         }
         for (place, at) in self.executors.iter().enumerate() {
@@ -515,6 +536,21 @@ impl World {
                 let sizes: &[i64] = &[50, 1500, 5000, 30_000, 30_000, 600_000];
                 let size = luck.one_of(sizes);
                 let offset = luck.between(-size, size);
+                if self.team {
+                    // It goes by the store's time, and knows when it may be wrong about it.
+                    let uncertain = size.min(3000);
+                    self.hands.note(|| format!("{} is not sure what time it is", self.nodes[node].name));
+                    self.nodes[node].clock.set_offset(offset.clamp(-200, 200));
+                    self.nodes[node].clock.set_uncertainty(uncertain);
+                    let world = self.clone();
+                    let lasts = luck.between(500, 10_000);
+                    self.hands.spawn("measuring", async move {
+                        world.hands.sleep(lasts).await;
+                        world.nodes[node].clock.set_offset(0);
+                        world.nodes[node].clock.set_uncertainty(0);
+                    });
+                    return;
+                }
                 self.hands.note(|| format!("{}'s clock is {offset} ms ahead", self.nodes[node].name));
                 self.nodes[node].clock.set_offset(offset);
             }
@@ -669,10 +705,17 @@ impl World {
                 repeats: None,
                 executor: None,
             },
-            3 | 4 => Ask::CancelInstance { instance: in_state(luck, |state| !state.is_final())? },
-            5 => Ask::RetryInstance {
-                instance: in_state(luck, |state| matches!(state, InstanceState::Failed | InstanceState::Cancelled))?,
-            },
+            3 | 4 => {
+                let instance = in_state(luck, |state| !state.is_final())?;
+                let shards = sharded::marked(luck, stored.sharded.get(&instance));
+                Ask::CancelInstance { instance, shards }
+            }
+            5 => {
+                let instance =
+                    in_state(luck, |state| matches!(state, InstanceState::Failed | InstanceState::Cancelled))?;
+                let shards = sharded::marked(luck, stored.sharded.get(&instance));
+                Ask::RetryInstance { instance, shards }
+            }
             6 => Ask::PauseJobs { jobs: vec![job] },
             7 => Ask::ResumeJobs { jobs },
             8 => Ask::Hold { reason: "a look at the database".to_owned() },
@@ -798,8 +841,23 @@ impl World {
             if sharded.run.round > 1 {
                 count("a further round".to_owned());
             }
+            if sharded.run.again.is_some() {
+                count("a round of marked shards".to_owned());
+            }
             if sharded.run.stopping {
                 count("run stopped".to_owned());
+                let begun = sharded.pieces.values().any(|(_, said)| said.marks().contains(['+', '-']));
+                let rest = sharded.levels.values().any(|level| level.state == LevelState::Cancelled);
+                if begun && rest {
+                    count("run stopped in the middle".to_owned());
+                }
+            }
+            for seen in &sharded.seen {
+                count((*seen).to_owned());
+            }
+            if sharded.run.loaded && stored.staged.values().any(|(data, _)| data.instance == Some(sharded.run.instance))
+            {
+                count("data taken whole".to_owned());
             }
             for level in sharded.levels.values() {
                 count(format!("level {}", level.state.name()));
@@ -817,6 +875,10 @@ impl World {
         }
         for write in &stored.writes {
             count(format!("wrote {}", write.op));
+            let kind = write.lead.lease.split('/').next().unwrap_or_default();
+            if self.team && write.lead.term > 1 {
+                count(format!("led anew: {kind}"));
+            }
         }
         for entry in self.diary.entries().iter() {
             count(match &entry.deed {
@@ -830,7 +892,10 @@ impl World {
             });
         }
         for (request, answer) in &stored.answers {
-            let name = stored.requests.get(request).map_or("purged", |request| request.row.ask.name());
+            let name = stored.requests.get(request).map_or("purged", |request| match &request.row.ask {
+                Ask::CancelInstance { shards, .. } if !shards.is_empty() => "cancelMarked",
+                ask => ask.name(),
+            });
             let answer = if matches!(answer, Answer::Done(_)) { "done" } else { "refused" };
             count(format!("{name} {answer}"));
         }

@@ -513,7 +513,8 @@ impl Actor {
             self.stands(&key, Stand::Running);
             self.report(&key, What::Started(v1::Started {}));
             let job = self.hands.get(&key).map(|hand| hand.job().to_owned()).unwrap_or_default();
-            let line = v1::LogLine { text: format!("{job} begins"), ..v1::LogLine::default() };
+            let at_ms = self.beat_at.map_or(0, Timestamp::millis);
+            let line = v1::LogLine { at_ms, text: format!("{job} begins"), ..v1::LogLine::default() };
             self.report(&key, What::LogLines(v1::LogLines { lines: vec![line], dropped: 0 }));
             if let Some(deed @ (Deed::Succeeds | Deed::Fails(_))) = self.hands.get(&key).map(|hand| hand.deed) {
                 self.ends(&key, deed);

@@ -14,7 +14,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Between two looks.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+pub const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// A machine with two cores that does other things too.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -278,6 +278,13 @@ impl Serve {
 
     pub fn thaw(&self) {
         signal(&self.child, "-CONT");
+    }
+
+    /// The most memory that it has had, in bytes.
+    pub fn most_memory(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
+        let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+        most.and_then(|kib| kib.trim().parse::<u64>().ok()).expect("a number") * 1024
     }
 
     /// What it wrote about itself.

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use campanile_coord::{Bell, Coord, LocalCoord, Presence};
-use campanile_engine::link::{Heard, Link, SessionId, ToExecutor};
+use campanile_coord::{Bell, Coord, Heard as Told, LocalCoord, Presence, Reach};
+use campanile_engine::link::{Heard, Link, NodeAddress, SessionId, ToExecutor};
 use campanile_gateway::Switchboard;
 use campanile_model::Timestamp;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use futures::stream::BoxStream;
 use tokio::sync::Notify;
 
 /// Beats whenever something that is watched has changed.
@@ -42,11 +43,21 @@ impl CountedBells {
         CountedBells { bells: LocalCoord::default(), unheard: Default::default(), pulse }
     }
 
+    /// Nobody hears the others any more, or again; everyone looks.
+    pub fn falls_silent(&self, silent: bool) {
+        for unheard in &self.unheard {
+            unheard.store(true, Ordering::Relaxed);
+        }
+        self.bells.goes_away(silent);
+        self.pulse.beat();
+    }
+
     pub fn is_unheard(&self, bell: Bell) -> bool {
         self.unheard[bell as usize].load(Ordering::Relaxed)
     }
 }
 
+#[async_trait]
 impl Coord for CountedBells {
     fn ring(&self, bell: Bell) {
         self.unheard[bell as usize].store(true, Ordering::Relaxed);
@@ -67,8 +78,24 @@ impl Coord for CountedBells {
         self.bells.announce(presence);
     }
 
-    fn present(&self, now: Timestamp) -> Vec<Presence> {
-        self.bells.present(now)
+    async fn present(&self, now: Timestamp) -> campanile_coord::Result<Vec<Presence>> {
+        self.bells.present(now).await
+    }
+
+    fn tell(&self, stale: &[String]) {
+        self.bells.tell(stale);
+    }
+
+    fn hear(&self) -> BoxStream<'static, Told> {
+        self.bells.hear()
+    }
+
+    fn reach(&self) -> Reach {
+        self.bells.reach()
+    }
+
+    async fn leave(&self, node: &str) {
+        self.bells.leave(node).await;
     }
 }
 
@@ -119,6 +146,10 @@ impl Link for Ear {
 
     fn has_room(&self, session: SessionId) -> bool {
         self.board.has_room(session)
+    }
+
+    fn show_nodes(&self, nodes: &[NodeAddress]) {
+        self.board.show_nodes(nodes);
     }
 
     fn close(&self, session: SessionId) {

@@ -18,6 +18,7 @@ use campanile_model::alarm::{Alarm, AlarmRule};
 use campanile_model::instance::{Instance, InstanceState, Omission};
 use campanile_model::job::{Job, JobSpec};
 use campanile_model::request::{Answer, Ask, AuditEntry, Done, Person, Request, Role, SaveJob};
+use campanile_model::sharding::Selection;
 use campanile_model::task::{Task, TaskState};
 use campanile_model::{AlarmId, Almanac, Fault, InstanceId, JobId, Timestamp};
 use campanile_store::{
@@ -76,6 +77,7 @@ impl Program {
         let events = Arc::new(Events::default());
         let node = Arc::new(Node::new(Shared {
             node: name.to_owned(),
+            member: Mutex::new(None),
             store: store.clone(),
             coord: coord.clone(),
             clock: clock.clone(),
@@ -127,6 +129,11 @@ impl Program {
         let answer = self.store.answer(id).await.expect("storage answers");
         assert_eq!(carried, answer.is_some(), "whoever carries out answers");
         answer
+    }
+
+    /// The place where it would meet others falls silent, or speaks again.
+    pub fn meets_nobody(&self, silent: bool) {
+        self.coord.falls_silent(silent);
     }
 
     fn motion(&self) -> String {
@@ -469,7 +476,7 @@ impl World {
     }
 
     pub async fn cancels(&mut self, instance: InstanceId) -> Result<Done, Fault> {
-        self.asks(Ask::CancelInstance { instance }).await
+        self.asks(Ask::CancelInstance { instance, shards: Selection::default() }).await
     }
 
     pub async fn pauses(&mut self, id: JobId) {

@@ -246,6 +246,7 @@ export function fixture(): Script {
     late_ms: 320,
     took_ms: null,
     tasks: [{ id: `t-${i}`, state: task, attempt: 1 }],
+    sharding: null,
     can_cancel: yes,
     can_retry: no("It has not ended", "尚未结束"),
   });
@@ -315,6 +316,7 @@ export function fixture(): Script {
       open_alarms: 4,
       worst: "emergency",
       trouble: null,
+      sharded: [],
     },
     answers: {
       bootstrap: () => ({
@@ -586,6 +588,7 @@ export function fixture(): Script {
           name: JOBS[j]?.[0],
           due: moment(NOW + (k * k + 1) * 0.4 * MIN),
         })),
+        sharded: [],
         running: [instance(2, "running", 0.4, 202), instance(0, "running", 22, 203), instance(5, "waiting", 0.1, 101)],
         outcomes: { succeeded: 412, failed: 31, rate: 412 / 443 },
         alarms: alarms.filter((each) => each.state !== "resolved"),
@@ -642,7 +645,9 @@ export async function install(page: Page, script: Script) {
       });
       return;
     }
-    await route.fulfill({ json: answer((route.request().postDataJSON()?.input ?? {}) as Record<string, never>) });
+    // A file comes as it is.
+    const sent = op === "uploads" ? {} : route.request().postDataJSON();
+    await route.fulfill({ json: answer((sent?.input ?? {}) as Record<string, never>) });
   });
   await page.routeWebSocket("**/api/feed**", (socket) => {
     let seq = 0;

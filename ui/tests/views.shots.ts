@@ -6,6 +6,7 @@ import { type PreviewServer, preview } from "vite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BLACKOUT_SHOTS } from "./blackouts";
 import { fixture, install, type Script } from "./fixture";
+import { SHARD_SHOTS } from "./sharded";
 import { TIME_SHOTS, withTime } from "./time";
 
 const OUT = "dist/shots";
@@ -352,6 +353,7 @@ const SHOTS: Shot[] = [
   },
   ...TIME_SHOTS,
   ...BLACKOUT_SHOTS,
+  ...SHARD_SHOTS,
 ];
 
 const FORMS = [

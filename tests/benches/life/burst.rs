@@ -20,7 +20,7 @@ const CAPACITY: u32 = 200;
 const REPORTS: usize = 3;
 
 /// Each once, in the second that begins then.
-fn jobs(count: usize, from: Timestamp) -> anyhow::Result<Vec<Job>> {
+pub fn jobs(count: usize, from: Timestamp) -> anyhow::Result<Vec<Job>> {
     (0..count)
         .map(|n| {
             let at = from.plus_millis((n * 1000 / count) as i64);

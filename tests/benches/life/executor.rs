@@ -2,9 +2,11 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use async_trait::async_trait;
 use campanile_sdk::log::{Line, Stream};
 use campanile_sdk::proto::v1::Machine;
-use campanile_sdk::{Executor, Network, TaskError, processor_fn};
+use campanile_sdk::sharding::{Items, NewData, Shard};
+use campanile_sdk::{Also, Executor, Network, ProcessorInfo, ShardingProcessor, TaskContext, TaskError, processor_fn};
 use serde_json::{Value, json};
 
 pub const GROUP: &str = "bench";
@@ -43,7 +45,42 @@ pub async fn live(words: &[String]) -> anyhow::Result<()> {
             }
             Ok(Value::Null)
         }))
+        .sharding_processor(Shards)
         .build()?;
     executor.serve(Network::to_any(nodes.split(',').map(str::to_owned))).await?;
     Ok(())
+}
+
+/// Gives as many items as it is told to, about as long as a line of a table, and says of each that it is done.
+struct Shards;
+
+#[async_trait]
+impl ShardingProcessor for Shards {
+    fn name(&self) -> &str {
+        "shards"
+    }
+
+    fn describe(&self) -> ProcessorInfo {
+        ProcessorInfo::new(self.name()).also(Also::PreProcess)
+    }
+
+    async fn pre_process(&self, ctx: TaskContext, _: Items, data: &mut NewData) -> Result<(), TaskError> {
+        for n in 0..ctx.parameters()["items"].as_u64().unwrap_or(0) {
+            let row =
+                json!([n, format!("customer {n}"), format!("{n}@example.org"), "1985-04-12", "Shanghai", n * 7 % 1000]);
+            data.add(0, row).await?;
+        }
+        Ok(())
+    }
+
+    async fn sharding_process(&self, ctx: TaskContext, _: Shard, mut items: Items) -> Result<Value, TaskError> {
+        if ctx.parameters()["hangs"] == true {
+            ctx.cancelled().await;
+            return Err(TaskError::cancelled("asked to end"));
+        }
+        while let Some(item) = items.next().await {
+            ctx.item(item?.index, Ok(()), "");
+        }
+        Ok(Value::Null)
+    }
 }

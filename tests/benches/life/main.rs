@@ -4,15 +4,17 @@
 //! Small unless SCALE says otherwise (`make bench` sets 1). Every figure comes with a count of what was there
 //! afterwards, and the run fails where something is missing: a number that was measured on nothing shows.
 //!
-//! `life WORD` runs one part alone: `store`, `steady`, `burst`, `logs` or `recovery`. The same program is the executor
+//! `life WORD` runs one part alone: `store`, `steady`, `burst`, `items`, `shards`, `logs` or `recovery`. The same program is the executor
 //! that the parts work with (`life executor NODES NAME CAPACITY`).
 
 mod burst;
 mod executor;
 mod figures;
+mod items;
 mod logs;
 mod recovery;
 mod rig;
+mod shards;
 mod steady;
 mod store;
 
@@ -23,7 +25,7 @@ fn main() -> anyhow::Result<()> {
         return runtime.block_on(executor::live(&words[1..]));
     }
     // `cargo test --benches` and `cargo bench` pass flags of their own, and words that belong to them.
-    let parts = ["store", "steady", "burst", "logs", "recovery"];
+    let parts = ["store", "steady", "burst", "items", "shards", "logs", "recovery"];
     let chosen = words.iter().map(String::as_str).find(|word| parts.contains(word));
     let is_wanted = |part: &str| chosen.is_none_or(|chosen| chosen == part);
     if is_wanted("store") || is_wanted("burst") {
@@ -36,6 +38,14 @@ fn main() -> anyhow::Result<()> {
     if is_wanted("steady") {
         runtime.block_on(steady::load(200))?;
         runtime.block_on(steady::load(2000))?;
+    }
+    if is_wanted("items") {
+        runtime.block_on(items::from_files())?;
+    }
+    if is_wanted("shards") {
+        runtime.block_on(shards::beside_plain_tasks())?;
+        runtime.block_on(shards::items())?;
+        runtime.block_on(shards::planning())?;
     }
     if is_wanted("logs") {
         runtime.block_on(logs::beside_a_flood())?;

@@ -10,7 +10,7 @@ use campanile_host::{DataFolder, ExecutorPort, Host, Options, Who};
 use campanile_model::instance::InstanceState;
 use campanile_model::job::Job;
 use campanile_model::task::{Task, TaskState};
-use campanile_model::{Almanac, Timestamp};
+use campanile_model::{Almanac, Partitions, Timestamp};
 use campanile_store::conformance::fixtures;
 use campanile_store::{
     Archive as _, Change, ExecutorStore as _, InstanceFilter, InstanceSummary, JobStore as _, Lead, LeaseStore as _,
@@ -180,7 +180,7 @@ impl Rig {
     /// No job is due any more: every firing is written.
     pub async fn recorded(&self) -> anyhow::Result<()> {
         self.wait_until("all firings are recorded", async || {
-            Ok(self.store.earliest_due().await?.is_none_or(|due| due > now()))
+            Ok(self.store.earliest_due(Partitions::ALL).await?.is_none_or(|due| due > now()))
         })
         .await
     }
@@ -221,6 +221,11 @@ impl Rig {
     pub async fn ends_clean(self) -> anyhow::Result<()> {
         let report = check_all(&self.store, &Almanac::bundled()).await?;
         ensure!(report.findings.is_empty(), "the ledger is not clean: {:?}", report.findings);
+        self.leaves().await
+    }
+
+    /// The node leaves, whatever is under way.
+    pub async fn leaves(self) -> anyhow::Result<()> {
         drop(self.executors);
         self.shutdown.cancel();
         for part in self.parts {

@@ -5,7 +5,7 @@ use std::time::Instant;
 use campanile_engine::dispatcher::outcome;
 use campanile_model::ledger::LedgerSpan;
 use campanile_model::task::{Illegal, Step, Task};
-use campanile_model::{LaneClock, Timestamp};
+use campanile_model::{LaneClock, Partitions, Timestamp};
 use campanile_store::conformance::fixtures::{self, at};
 use campanile_store::{Assignment, Change, InstanceStore, Launch, Lead, Taken, TaskStore, Wanted, WantedNeed};
 use campanile_store_sqlite::SqliteStore;
@@ -69,7 +69,7 @@ pub async fn firings() -> anyhow::Result<f64> {
             .map(|instance| Assignment { instance: instance.id, at: at(second), tasks: vec![fixtures::task(instance)] })
             .collect();
         store.assign(&lead, &assignments).await?;
-        let ready = store.due_tasks(Timestamp::MAX, BATCH).await?;
+        let ready = store.due_tasks(Partitions::ALL, Timestamp::MAX, BATCH).await?;
         step(&store, &lead, ready, |task, step| outcome::due(task, LaneClock::default(), at(step))).await?;
         let needs = store.ready_needs().await?.into_iter().map(WantedNeed::all_of).collect();
         let wanted = Wanted { needs, limit: BATCH };

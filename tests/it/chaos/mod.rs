@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use campanile_model::instance::InstanceState;
 use campanile_model::task::{Task, TaskEvent, TaskState};
-use campanile_store::{Archive as _, HistoryEntry, InstanceFilter, TaskStore as _};
+use campanile_store::{Archive, HistoryEntry, InstanceFilter, TaskStore};
 use campanile_store_sqlite::SqliteStore;
 use campanile_tests::campanile::{Campanile, Member, Serve, Told, free_address, told, wait_until};
 use serde_json::{Value, json};
@@ -174,27 +174,34 @@ impl Chaos {
         assert!(self.serve.take().expect("it runs").stop().success());
     }
 
-    async fn tasks(&self) -> BTreeMap<String, (Task, Vec<HistoryEntry>)> {
+    async fn tasks(&self) -> Kept {
         let store = SqliteStore::open(&self.campanile.data().join("campanile.db")).await.expect("the database");
-        let (mut kept, mut cursor) = (BTreeMap::new(), None);
-        loop {
-            let page = store.instance_page(&InstanceFilter::default(), cursor, 500).await.expect("instances");
-            for row in page.rows {
-                assert_eq!(row.instance.state, InstanceState::Succeeded, "{} {:?}", row.job_name, row.tasks);
-                for task in store.tasks_of(row.instance.id).await.expect("tasks") {
-                    let mut history = store.history(task.id).await.expect("a history");
-                    // What only remarks on an attempt moves nothing.
-                    history.retain(|entry| entry.from != entry.to);
-                    kept.insert(task.id.to_string(), (task, history));
-                }
-            }
-            cursor = page.next;
-            if cursor.is_none() {
-                break;
-            }
-        }
+        let kept = kept(&store).await;
         store.close().await.expect("it is closed");
         kept
+    }
+}
+
+pub(crate) type Kept = BTreeMap<String, (Task, Vec<HistoryEntry>)>;
+
+/// Every task with its way; all runs have succeeded.
+pub(crate) async fn kept(store: &(impl Archive + TaskStore)) -> Kept {
+    let (mut kept, mut cursor) = (BTreeMap::new(), None);
+    loop {
+        let page = store.instance_page(&InstanceFilter::default(), cursor, 500).await.expect("instances");
+        for row in page.rows {
+            assert_eq!(row.instance.state, InstanceState::Succeeded, "{} {:?}", row.job_name, row.tasks);
+            for task in store.tasks_of(row.instance.id).await.expect("tasks") {
+                let mut history = store.history(task.id).await.expect("a history");
+                // What only remarks on an attempt moves nothing.
+                history.retain(|entry| entry.from != entry.to);
+                kept.insert(task.id.to_string(), (task, history));
+            }
+        }
+        cursor = page.next;
+        if cursor.is_none() {
+            return kept;
+        }
     }
 }
 
@@ -216,19 +223,19 @@ fn whatever_goes_wrong_nothing_is_lost_doubled_or_stuck() {
 }
 
 #[derive(Debug, Default)]
-struct Counts {
-    tasks: usize,
-    attempts: usize,
+pub(crate) struct Counts {
+    pub tasks: usize,
+    pub attempts: usize,
     /// Attempts whose executor was given up.
-    lost: usize,
+    pub lost: usize,
     /// Begun and never ended.
-    cut_off: usize,
+    pub cut_off: usize,
     /// Ended at an executor that had been given up: the report came too late.
     too_late: usize,
 }
 
 /// What the executors wrote and what the node has kept are one story.
-fn agrees(tasks: &BTreeMap<String, (Task, Vec<HistoryEntry>)>, diary: &[Told]) -> Counts {
+pub(crate) fn agrees(tasks: &Kept, diary: &[Told]) -> Counts {
     let begun = each_began_once(diary);
     for line in diary {
         let (task, _) = tasks.get(&line.task).unwrap_or_else(|| panic!("it ran and nobody knows of it: {line:?}"));

@@ -1,12 +1,12 @@
 //! Sharded runs in memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use campanile_model::instance::{InstanceMove, InstanceState};
+use campanile_model::instance::{Instance, InstanceMove, InstanceState};
 use campanile_model::sharding::{Chunk, Level, Outcomes, Phase, Piece, PieceAt, PieceOutcomes, ShardRun};
 use campanile_model::task::{Step, Task};
-use campanile_model::{InstanceId, TaskId};
+use campanile_model::{InstanceId, Partitions, TaskId};
 use campanile_store::{Lead, Result, ShardStore, ShardWrite, Taken};
 
 use super::{MemoryStore, Placed, Stored, rows_of};
@@ -21,6 +21,8 @@ pub struct Sharded {
     pub pieces: BTreeMap<PieceAt, (Piece, Outcomes)>,
     /// Promises that a write has broken.
     pub faults: Vec<String>,
+    /// What became of levels while they ran.
+    pub seen: BTreeSet<&'static str>,
 }
 
 impl Sharded {
@@ -63,6 +65,7 @@ impl Stored {
                     data: BTreeMap::new(),
                     pieces: BTreeMap::new(),
                     faults: Vec::new(),
+                    seen: BTreeSet::new(),
                 };
                 self.sharded.insert(id, begun);
             }
@@ -86,9 +89,25 @@ impl Stored {
             self.move_instance(&InstanceMove { instance: id, to: InstanceState::Running, at, result: None });
         }
         let Some(sharded) = self.sharded.get_mut(&id) else { return Taken::Lost };
+        for level in &write.levels {
+            let before =
+                sharded.levels.get(&level.level).filter(|before| before.made > 0 && before.round == level.round);
+            let Some(before) = before else { continue };
+            if level.executors.difference(&before.executors).next().is_some() {
+                sharded.seen.insert("level dealt to whoever came");
+            }
+            if before.executors.difference(&level.executors).next().is_some() {
+                sharded.seen.insert("level dealt to who is left");
+            }
+        }
         sharded.levels.extend(write.levels.iter().map(|level| (level.level, level.clone())));
         for chunk in &write.data {
             sharded.data.entry((chunk.draft, chunk.level, chunk.first)).or_insert_with(|| chunk.clone());
+        }
+        if let Some((data, through)) = write.takes
+            && let Some((_, chunks)) = self.staged.get_mut(&data)
+        {
+            chunks.retain(|at, _| *at >= through);
         }
         let draft = sharded.run.draft;
         if write.adopts {
@@ -125,9 +144,11 @@ impl ShardStore for MemoryStore {
         self.lead("conduct", lead, |stored| stored.conduct(write)).await
     }
 
-    async fn shard_runs(&self, limit: usize) -> Result<Vec<ShardRun>> {
+    async fn shard_runs(&self, of: Partitions, after: Option<InstanceId>, limit: usize) -> Result<Vec<ShardRun>> {
         self.read("shard_runs", |stored| {
-            let instances = stored.instances_in_order().into_iter();
+            let after = after.and_then(|after| stored.instances.get(&after)).map_or(0, |placed| placed.order);
+            let wanted = |instance: &&Instance| of.has(instance.job) && stored.instances[&instance.id].order > after;
+            let instances = stored.instances_in_order().into_iter().filter(wanted);
             let runs = instances.filter_map(|instance| stored.sharded.get(&instance.id));
             runs.filter(|one| one.run.phase != Phase::Over).map(|one| one.run.clone()).take(limit).collect()
         })
@@ -141,6 +162,14 @@ impl ShardStore for MemoryStore {
     async fn levels(&self, instance: InstanceId) -> Result<Vec<Level>> {
         self.read("levels", |stored| {
             stored.sharded.get(&instance).map(|one| one.levels.values().cloned().collect()).unwrap_or_default()
+        })
+        .await
+    }
+
+    async fn levels_from(&self, instance: InstanceId, from: u32, limit: usize) -> Result<Vec<Level>> {
+        self.read("levels_from", |stored| {
+            let levels = stored.sharded.get(&instance).into_iter().flat_map(|one| one.levels.range(from..));
+            levels.map(|(_, level)| level.clone()).take(limit).collect()
         })
         .await
     }

@@ -10,6 +10,13 @@ export function onClosing(tell: () => void): () => void {
   return () => void listening.then((stop) => stop());
 }
 
+/** Calls back with the run that the person wants to see: they clicked a notification about it. In a browser: never. */
+export function onOpenRun(open: (run: string) => void): () => void {
+  if (!inDesktop) return () => {};
+  const listening = listen<string>("open-run", ({ payload }) => open(payload));
+  return () => void listening.then((stop) => stop());
+}
+
 /** Hides the window; the engine goes on. */
 export const keepRunning = () => invoke<void>("keep_running");
 

@@ -112,6 +112,29 @@ export async function request<T>(path: string, input: unknown): Promise<T> {
   throw isFault(body) ? new Refusal(body) : new Silence();
 }
 
+/**
+ * Sends a file to the node that served the page, as it is. In the desktop nothing is sent: it reads files where they are.
+ * Another way than `fetch`, which does not say how far it is.
+ */
+export function send<T>(path: string, file: File, onPart: (part: number) => void, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", path);
+    request.setRequestHeader("authorization", `Bearer ${token}`);
+    request.responseType = "json";
+    request.upload.onprogress = (event) => onPart(event.lengthComputable ? event.loaded / event.total : 0);
+    request.onerror = () => reject(new Silence());
+    request.onabort = () => reject(new DOMException("aborted", "AbortError"));
+    request.onload = () => {
+      const body: unknown = request.response;
+      if (request.status >= 200 && request.status < 300) resolve(body as T);
+      else reject(isFault(body) ? new Refusal(body) : new Silence());
+    };
+    signal.addEventListener("abort", () => request.abort());
+    request.send(file);
+  });
+}
+
 /** What was thrown, where it is the node's own no. */
 export function asFault(value: unknown): Fault | null {
   return isFault(value) ? value : null;

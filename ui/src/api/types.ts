@@ -32,7 +32,7 @@ export type AlarmRow = { id: string, rule: AlarmRule, severity: Severity, state:
  */
 job: string | null, message: Words, first: Moment, last: Moment, count: number, acknowledged: AcknowledgementView | null, resolved: Moment | null, can_acknowledge: Allowed, };
 
-export type AlarmRule = "laneDepth" | "readyTimeout" | "pushTimeout" | "executorLost" | "overran" | "instanceFailed" | "firingMissed" | "systemFailure" | "storage" | "calendarEnds" | "promoted" | "starved";
+export type AlarmRule = "laneDepth" | "readyTimeout" | "pushTimeout" | "executorLost" | "overran" | "instanceFailed" | "firingMissed" | "systemFailure" | "storage" | "calendarEnds" | "promoted" | "starved" | "coordination";
 
 export type AlarmState = "firing" | "acknowledged" | "resolved";
 
@@ -118,6 +118,8 @@ to_local?: string | null,
  * … or an instant.
  */
 to?: Timestamp | null, };
+
+export type AskShardChanges = { instance: string, since: number, };
 
 export type AskSpread = { job: string,
 /**
@@ -471,6 +473,65 @@ export type CrontabOutcome = { "is": "job", name: string, words: Words, command:
 
 export type CrontabReading = { lines: Array<CrontabLine>, jobs: number, refused: number, };
 
+export type DataFault = { row: number, words: Words, };
+
+export type DataKind = "csv" | "excel" | "json";
+
+export type DataLook = { kind: DataKind, encoding: string | null, delimiter: string | null,
+/**
+ * All of a workbook, and the one that was read.
+ */
+sheets: Array<string>, sheet: string | null,
+/**
+ * Of a table; of JSON, the fields of the first item. Nothing where items are no objects.
+ */
+columns: Array<string>, levelColumn: string | null,
+/**
+ * At most twenty.
+ */
+firstRows: Array<DataRow>, items: number, levels: number,
+/**
+ * The first hundred, in order.
+ */
+levelSizes: Array<LevelSize>, largestBytes: number,
+/**
+ * The first twenty rows that are wrong, and how many there are. With any of them nothing can be started.
+ */
+faults: Array<DataFault>, faulty: number, sha256: string, canStage: Allowed, };
+
+export type DataPhase = "given" | "looking" | "looked" | "staging" | "staged" | "failed";
+
+export type DataRow = {
+/**
+ * As a spreadsheet counts; of JSON the number of the item, or its line.
+ */
+row: number, level: number,
+/**
+ * By column; the item as JSON where there are none. Cut where long.
+ */
+cells: Array<string>, };
+
+/**
+ * How far a file has come.
+ */
+export type DataView = { file: string, name: string, phase: DataPhase, bytes: number,
+/**
+ * Of the reading that is under way, from 0 to 1.
+ */
+part: number,
+/**
+ * So far, or all of them.
+ */
+items: number,
+/**
+ * What the last look found.
+ */
+look: DataLook | null,
+/**
+ * What `run_jobs` takes as `data`, once it is staged.
+ */
+data: string | null, fault: Fault | null, };
+
 export type DayChange = { date: CalendarDate,
 /**
  * None: it is not known.
@@ -559,7 +620,7 @@ export type ExecutorLogRow = { at: Timestamp,
 /**
  * `09:30:00.120`
  */
-time: string, task: string, instance: string, job_name: string, attempt: number, said: ExecutorSaid, };
+time: string, task: string, instance: string, job_name: string, part: Part | null, attempt: number, said: ExecutorSaid, };
 
 /**
  * An executor as the engine knows it: a name within its group, and which of its lives.
@@ -592,7 +653,11 @@ stream: string, text: string, } | { "kind": "step", to: TaskState, reason: Words
 
 export type ExecutorState = "live" | "draining" | "silent" | "gone";
 
-export type ExecutorTask = { task: string, instance: string, job: string, job_name: string, processor: string, state: TaskState, attempt: number, since: Moment | null, };
+export type ExecutorTask = { task: string, instance: string, job: string, job_name: string, processor: string,
+/**
+ * Which part it is of a run that is cut into shards.
+ */
+part: Part | null, state: TaskState, attempt: number, since: Moment | null, };
 
 export type ExportCalendar = { calendar: string, kind: FileKind,
 /**
@@ -683,6 +748,15 @@ stale: Array<string>, status: Status, };
 
 export type FrameKind = "snapshot" | "delta";
 
+/**
+ * A file that was handed in, to be looked at. It is known by this name of ours to whoever handed it in.
+ */
+export type GivenFile = { file: string,
+/**
+ * As people call it.
+ */
+name: string, bytes: number, };
+
 export type HeldKind = "hold" | "absence" | "busy" | "machine" | "limit";
 
 export type HeldList = {
@@ -700,7 +774,7 @@ rows: Array<HeldRow>, };
  */
 export type HeldRow = { kind: HeldKind, words: Words, since: Moment,
 /**
- * As they were last counted, which is once a second.
+ * As they were last counted, which is once a second; 0 for a level that waits, of which there are no tasks yet.
  */
 tasks: number,
 /**
@@ -739,9 +813,17 @@ parameters: Record<string, unknown>, reason: Words | null, asked_by: string | nu
  */
 upstream: Array<UpstreamRun>, result: unknown,
 /**
+ * Why it failed, where none of its tasks says so.
+ */
+failure: Failure | null,
+/**
  * Why it ran when it ran, step by step.
  */
-chain: Array<ChainLink>, tasks: Array<TaskRow>, };
+chain: Array<ChainLink>,
+/**
+ * Of one that is cut into shards, what is not a shard.
+ */
+tasks: Array<TaskRow>, };
 
 export type InstancePage = { rows: Array<InstanceRow>, next: number | null, };
 
@@ -749,7 +831,11 @@ export type InstanceRow = { id: string, job: string, job_name: string, version: 
 /**
  * Started after due.
  */
-late_ms: number | null, took_ms: number | null, tasks: Array<TaskBrief>, can_cancel: Allowed, can_retry: Allowed, };
+late_ms: number | null, took_ms: number | null,
+/**
+ * Of one that is cut into shards none are named.
+ */
+tasks: Array<TaskBrief>, sharding: ShardProgress | null, can_cancel: Allowed, can_retry: Allowed, };
 
 export type InstanceState = "waiting" | "running" | "succeeded" | "failed" | "cancelled" | "superseded";
 
@@ -895,6 +981,31 @@ export type LedgerFindingView = { job: string, at: Moment | null, words: Words, 
  */
 export type LedgerView = { clean: boolean, jobs: number, spans: number, planned: number, made: number, not_made: number, findings: Array<LedgerFindingView>, };
 
+/**
+ * Levels that have items, in order, column by column.
+ */
+export type LevelColumns = { level: Array<number>, items: number[], state: Array<LevelState>,
+/**
+ * 0 while it has not started.
+ */
+shards: Array<number>,
+/**
+ * So many of them are tasks.
+ */
+made: Array<number>, started: Array<Timestamp | null>, ended: Array<Timestamp | null>,
+/**
+ * It could start, and nobody is there.
+ */
+waits_since: Array<Timestamp | null>,
+/**
+ * Where to go on.
+ */
+next: number | null, };
+
+export type LevelSize = { level: number, items: number, };
+
+export type LevelState = "waiting" | "running" | "succeeded" | "failed" | "cancelled";
+
 export type LimitList = { rows: Array<LimitRow>,
 /**
  * Groups that a limit can be set for; others may come.
@@ -929,6 +1040,14 @@ export type ListInstances = { job?: string | null, states?: Array<InstanceState>
 executor?: OfExecutor | null, due_from?: Timestamp | null, due_until?: Timestamp | null, cursor?: number | null, limit?: number | null, };
 
 export type ListJobs = { text?: string | null, paused?: boolean | null, tag?: string | null, cursor?: number | null, limit?: number | null, };
+
+export type ListLevels = { instance: string,
+/**
+ * No level below this one.
+ */
+from?: number | null, };
+
+export type ListShards = { instance: string, cursor?: number | null, };
 
 export type ListTasks = { states?: Array<TaskState>,
 /**
@@ -967,6 +1086,31 @@ at_end: boolean,
  * … and nothing more will come.
  */
 closed: boolean, };
+
+/**
+ * How a file is to be read; what is absent is found.
+ */
+export type LookAtData = { file: string, kind?: DataKind | null,
+/**
+ * `utf-8`, `gbk`, `utf-16le` and so on.
+ */
+encoding?: string | null,
+/**
+ * Between the cells of a CSV: one character.
+ */
+delimiter?: string | null,
+/**
+ * The first row is an item like the others; columns are called A, B, C and so on.
+ */
+headerless?: boolean,
+/**
+ * Of a workbook; the first one where absent.
+ */
+sheet?: string | null,
+/**
+ * The column, or the field of JSON items, with the level as a whole number. Without it all items are of one level.
+ */
+levelColumn?: string | null, };
 
 /**
  * What an executor said of the machine it runs on; a missing one is unknown, not zero.
@@ -1044,6 +1188,8 @@ export type OfExecutor = {
  */
 group?: string, name: string, };
 
+export type OfFile = { file: string, };
+
 export type OfInstance = { instance: string, };
 
 /**
@@ -1054,6 +1200,13 @@ export type OfJob = { job: string, };
 export type OfJobs = { jobs: Array<string>, };
 
 export type OfSecret = { group?: string, name: string, };
+
+export type OfShard = { instance: string, level: number, shard: number, };
+
+/**
+ * A run, or of one that is cut into shards these alone.
+ */
+export type OfShards = { instance: string, shards?: Array<ShardRange> | null, };
 
 export type OfToken = { id: string, };
 
@@ -1097,7 +1250,23 @@ export type Overlap = "allow" | "skip" | "queue" | "replace";
  */
 export type Overrun = "note" | "kill";
 
+/**
+ * A task without one is all of its run.
+ */
+export type Part = { "is": "preProcess", level: number, next: number, whole: boolean, } | { "is": "shard", level: number, index: number, count: number, round: number, items: number, done: number, } | { "is": "notify", done: number, total: number, } | { "is": "postProcess", round: number, };
+
 export type Person = { name: string, role: Role, };
+
+export type Phase = "loading" | "preProcess" | "levels" | "postProcess" | "reopening" | "over";
+
+/**
+ * What is done once for a run, or now and then: `pre_process`, a call of `notify`, `post_process`.
+ */
+export type PhaseTask = { task: string, state: TaskState, attempt: number,
+/**
+ * Of a notice: the progress that it told.
+ */
+told: Tally | null, due: Moment, started: Moment | null, finished: Moment | null, executor: string | null, failure: Failure | null, };
 
 export type PreviewRow = { planned: Timestamp, due: Moment,
 /**
@@ -1126,6 +1295,10 @@ next_hour: Array<StripMinute>,
  * The next runs, at most eight.
  */
 upcoming: Array<Upcoming>, running: Array<InstanceRow>,
+/**
+ * What is cut into shards and in progress, oldest first; at most twenty. `running` leaves it out.
+ */
+sharded: Array<InstanceRow>,
 /**
  * The last hour.
  */
@@ -1282,7 +1455,11 @@ beside?: boolean,
 /**
  * The only executor that may run it, by its name in the job's group.
  */
-executor?: string | null, };
+executor?: string | null,
+/**
+ * Of a single job that is cut into shards: data that was staged for it.
+ */
+data?: string | null, };
 
 export type SaveJobInput = { spec: unknown, job?: string | null, seen_version?: number | null, };
 
@@ -1346,6 +1523,74 @@ export type SetInput = { key: string, value: unknown, };
 
 export type Severity = "info" | "warning" | "critical" | "emergency";
 
+export type ShardChanges = { shards: ShardColumns, seen: number,
+/**
+ * There is more: ask again.
+ */
+more: boolean,
+/**
+ * So much has happened since that all of it is read sooner than what has changed.
+ */
+anew: boolean, };
+
+/**
+ * Where shards stand, column by column. How many items each has follows from its level.
+ */
+export type ShardColumns = { level: Array<number>, shard: Array<number>, state: Array<TaskState>,
+/**
+ * Items of which the outcome was reported.
+ */
+done: number[], };
+
+export type ShardPage = {
+/**
+ * In order.
+ */
+shards: ShardColumns, next: number | null,
+/**
+ * What changes from here on is told by `shard_changes` since this place.
+ */
+seen: number, };
+
+/**
+ * How far a run is that is cut into shards; beside its row wherever that is shown.
+ */
+export type ShardProgress = { phase: Phase,
+/**
+ * 1, and one more each time that failed shards are retried. Progress is that of the round.
+ */
+round: number, tally: Tally, levels: number, stopping: boolean, };
+
+/**
+ * Shards of a level that follow one another: from `from` up to but without `until`.
+ */
+export type ShardRange = { level: number, from: number, until: number, };
+
+export type ShardView = { task: TaskRow,
+/**
+ * The last lines that its present attempt wrote, at most five.
+ */
+tail: Array<LogLineView>, };
+
+/**
+ * A run in progress, in a word.
+ */
+export type ShardedNow = { instance: string, phase: Phase, round: number, tally: Tally, };
+
+export type ShardingView = { now: Timestamp, progress: ShardProgress,
+/**
+ * Since when the present round has been at its items.
+ */
+since: Timestamp | null, pre: PhaseTask | null,
+/**
+ * Of this round.
+ */
+notices: Array<PhaseTask>, post: PhaseTask | null,
+/**
+ * The first of them.
+ */
+levels: LevelColumns, };
+
 /**
  * What the status bar and the top bar show; part of every frame of the feed.
  */
@@ -1357,7 +1602,11 @@ tasks_per_second: number, lanes: Array<LaneView>, running: number, last_event_at
 /**
  * Trouble of the node itself, such as a full disk.
  */
-trouble: Fault | null, };
+trouble: Fault | null,
+/**
+ * Runs in progress that are cut into shards, oldest first; at most twenty.
+ */
+sharded: Array<ShardedNow>, };
 
 /**
  * Who knows whether a run is still worth doing. No answer in two seconds is yes.
@@ -1388,11 +1637,21 @@ jobs: Array<string>, };
 
 export type Supersede = "latest";
 
+/**
+ * Items of a run, or of a part of it. What had no chance to run counts as done once that is settled, so that every run
+ * comes to its whole.
+ */
+export type Tally = { done: number, total: number, };
+
 export type TaskBrief = { id: string, state: TaskState, attempt: number, };
 
 export type TaskPage = { rows: Array<TaskRow>, next: number | null, };
 
-export type TaskRow = { id: string, instance: string, job: string, job_name: string, state: TaskState, attempt: number, attempts_most: number, lane: Lane,
+export type TaskRow = { id: string, instance: string, job: string, job_name: string,
+/**
+ * Which part it is of a run that is cut into shards; none: all of its run.
+ */
+part: Part | null, state: TaskState, attempt: number, attempts_most: number, lane: Lane,
 /**
  * How often it has moved up a lane.
  */
@@ -1711,10 +1970,19 @@ export interface Operations {
   start_backfill: { input: AskBackfill; output: DoneView };
   list_backfills: { input: ListBackfills; output: BackfillList };
   cancel_backfill: { input: OfBackfill; output: DoneView };
+  look_at_data: { input: LookAtData; output: DataView };
+  data_file: { input: OfFile; output: DataView };
+  stage_data: { input: OfFile; output: DataView };
+  discard_data: { input: OfFile; output: DoneView };
   list_instances: { input: ListInstances; output: InstancePage };
   get_instance: { input: OfInstance; output: InstanceDetail };
-  cancel_instance: { input: OfInstance; output: DoneView };
-  retry_instance: { input: OfInstance; output: DoneView };
+  cancel_instance: { input: OfShards; output: DoneView };
+  retry_instance: { input: OfShards; output: DoneView };
+  get_sharding: { input: OfInstance; output: ShardingView };
+  list_levels: { input: ListLevels; output: LevelColumns };
+  list_shards: { input: ListShards; output: ShardPage };
+  shard_changes: { input: AskShardChanges; output: ShardChanges };
+  get_shard: { input: OfShard; output: ShardView };
   list_tasks: { input: ListTasks; output: TaskPage };
   read_log: { input: ReadLog; output: LogView };
   search_log: { input: SearchLog; output: LogHits };

@@ -9,6 +9,7 @@ import { useWords } from "@/lib/words";
 import { Hint } from "@/primitives";
 import { Mark } from "./Mark";
 import { RAIL } from "./rail";
+import { ShardedNow } from "./ShardedNow";
 import { shellWords } from "./words";
 
 export function Rail({ badges }: { badges: Partial<Record<string, ReactNode>> }) {
@@ -51,6 +52,7 @@ export function Rail({ badges }: { badges: Partial<Record<string, ReactNode>> })
           return <li key={entry.to}>{link}</li>;
         })}
       </ul>
+      <ShardedNow shut={railShut} />
       <div className="p-2">
         <Hint text={railShut ? w.expand : w.collapse} kbd="[">
           <Button

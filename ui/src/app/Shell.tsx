@@ -15,6 +15,7 @@ import {
   useState,
 } from "react";
 import { alarmsQuery } from "@/api/alarms";
+import { onOpenRun } from "@/api/desktop";
 import { onZone, setZone } from "@/api/door";
 import { findJobsQuery } from "@/api/jobs";
 import { useLive } from "@/api/live";
@@ -22,6 +23,7 @@ import { bootstrapQuery, useSetSetting } from "@/api/node";
 import type { AlarmState } from "@/api/types";
 import { bySeverity } from "@/components";
 import { RefusalNotice } from "@/components/Answer";
+import { FromFile } from "@/components/data/FromFile";
 import { adopt, useAppearance } from "@/lib/appearance";
 import { useHotkey } from "@/lib/hotkeys";
 import { useLang, useSaid, useWords } from "@/lib/words";
@@ -72,6 +74,9 @@ export function Shell() {
   useEffect(() => {
     if (known) requestAnimationFrame(() => performance.mark("usable"));
   }, [known]);
+
+  // Whoever clicks a notification of the desktop wants to see what it was about.
+  useEffect(() => onOpenRun((run) => void navigate({ to: "/runs/$instance", params: { instance: run } })), [navigate]);
 
   // Every time on the page is the node's text: another zone or language means asking for all of it anew.
   useEffect(() => onZone(() => void client.invalidateQueries()), [client]);
@@ -175,6 +180,7 @@ export function Shell() {
       )}
       {keys && <KeysSheet open onClose={() => setKeys(false)} />}
       <Closing told={settings?.closingTold === true} />
+      <FromFile onStarted={(run) => void navigate({ to: "/runs/$instance", params: { instance: run } })} />
       <Toasts />
     </div>
   );

@@ -8,6 +8,8 @@ export * from "./JobsField";
 export * from "./LeaveGuard";
 export * from "./nouns";
 export * from "./ParameterForm";
+export * from "./PartName";
+export * from "./ShardBar";
 export * from "./StateGlyph";
 export * from "./states";
 export * from "./View";

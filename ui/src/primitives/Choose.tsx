@@ -43,7 +43,7 @@ interface ChooseProps<T extends string> extends FieldBase {
   isDisabled?: boolean;
 }
 
-export function Segmented<T extends string>(props: ChooseProps<T> & { size?: "sm" | "md" }) {
+export function Segmented<T extends string>(props: ChooseProps<T> & { size?: "sm" | "md"; icons?: boolean }) {
   const { label, hint, error, required, bare, className, value, onChange, options, size = "md" } = props;
   return (
     <RadioGroup
@@ -65,9 +65,11 @@ export function Segmented<T extends string>(props: ChooseProps<T> & { size?: "sm
           <Radio
             key={option.value}
             value={option.value}
+            {...(props.icons ? { "aria-label": option.label } : {})}
             className={({ isSelected, isFocusVisible }) =>
               cx(
-                "flex items-center gap-1.5 whitespace-nowrap rounded-sm px-2.5 transition-colors duration-100 [&_svg]:size-3.5",
+                "flex items-center gap-1.5 whitespace-nowrap rounded-sm transition-colors duration-100 [&_svg]:size-3.5",
+                props.icons ? "px-1.5" : "px-2.5",
                 size === "sm" ? "h-5.5 text-xs" : "h-7 text-sm",
                 isSelected
                   ? "bg-surface font-medium text-ink shadow-[0_0_0_1px_var(--line-strong)]"
@@ -76,8 +78,8 @@ export function Segmented<T extends string>(props: ChooseProps<T> & { size?: "sm
               )
             }
           >
-            {option.icon}
-            {option.label}
+            {props.icons ? <span title={option.label}>{option.icon}</span> : option.icon}
+            {!props.icons && option.label}
           </Radio>
         ))}
       </span>

@@ -1,10 +1,10 @@
 //! Whether a job can be saved here and now: the rules of the model, and what only the node knows.
 
-use campanile_engine::assigner::shards::DATA;
 use campanile_engine::launcher::chain_faults;
 use campanile_model::blackout::{Blackouts, JobBlackout, JobWindows};
 use campanile_model::job::{Job, JobSpec, Mode};
 use campanile_model::schedule::{PreviewRun, Schedule, Timing, preview};
+use campanile_model::sharding::DATA;
 use campanile_model::{Almanac, Code, Fault, JobId, Timestamp, Words, job_check};
 use serde_json::{Map, Value};
 

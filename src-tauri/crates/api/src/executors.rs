@@ -57,6 +57,7 @@ impl Api {
                 job_name: names.get(&task.job).cloned().unwrap_or_default(),
                 processor: task.processor.clone(),
                 state: task.state(),
+                part: task.part,
                 attempt: task.attempt(),
                 since: told.maybe(task.started_at.or(task.pushed_at)),
             });
@@ -89,6 +90,7 @@ impl Api {
                 task: task.id.to_string(),
                 instance: task.instance.to_string(),
                 job_name: names.get(&task.job).cloned().unwrap_or_default(),
+                part: task.part,
                 attempt,
                 said,
             };

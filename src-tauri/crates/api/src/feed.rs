@@ -2,18 +2,21 @@
 //!
 //! Changes are gathered into at most ten frames a second, and there is one every second even where
 //! nothing happens. A frame is made once for all; each subscriber counts its own, from a snapshot on.
-//! What another program writes is noticed by the store's count of changes, and makes everything stale:
-//! nobody told us what it was. Of its logs nobody tells either; those of tasks that run are taken to grow.
+//! Nodes that meet tell each other what they have changed. Where nobody tells, what another program writes
+//! is noticed by the store's count of changes, and makes everything stale: nobody told us what it was. Of
+//! its logs nobody tells either; those of tasks that run are taken to grow.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use campanile_coord::{Heard, Reach};
 use campanile_engine::events::Topic;
 use campanile_model::task::TaskState;
 use campanile_model::{TaskId, Timestamp};
 use campanile_store::TaskFilter;
-use futures::future::{Either, select};
+use futures::future::{Either, FutureExt, select};
+use futures::stream::StreamExt;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{broadcast, watch};
 
@@ -34,7 +37,7 @@ const FRAMES_KEPT: usize = 64;
 const MOST_TOPICS: usize = 200;
 
 /// What every window asks for.
-const EVERYTHING: [&str; 7] = ["jobs", "instances", "tasks", "alarms", "settings", "audit", "executors"];
+pub const EVERYTHING: [&str; 7] = ["jobs", "instances", "tasks", "alarms", "settings", "audit", "executors"];
 
 #[derive(Clone, Debug)]
 struct Beat {
@@ -59,6 +62,8 @@ impl Feed {
     pub async fn run(&self) -> std::convert::Infallible {
         let clock = self.api.desk.clock.clone();
         let mut events = self.api.events.subscribe();
+        let coord = self.api.desk.coord.clone();
+        let mut others = coord.hear();
         let mut rate = Rate::default();
         let mut seen_changes = None;
         let mut stale = Stale::default();
@@ -67,8 +72,9 @@ impl Feed {
         let mut running = HashSet::new();
         loop {
             let now = clock.now();
+            let nobody_tells = self.nobody_tells();
             // Another program's changes, and those of this one that nobody said.
-            if self.api.node.state() != NodeState::Leading {
+            if nobody_tells {
                 match self.api.archive.change_count().await {
                     Ok(count) if seen_changes.is_some_and(|seen| seen != count) => {
                         seen_changes = Some(count);
@@ -82,15 +88,19 @@ impl Feed {
             }
             loop {
                 match events.try_recv() {
-                    Ok(topic) => stale.add(topic),
-                    Err(TryRecvError::Lagged(_)) => stale.missed(),
+                    Ok(topic) => stale.own(topic),
+                    Err(TryRecvError::Lagged(_)) => stale.own_missed(),
                     Err(TryRecvError::Empty | TryRecvError::Closed) => break,
                 }
+            }
+            while let Some(Some(heard)) = others.next().now_or_never() {
+                stale.hears(heard);
             }
             let quiet_for = now.since(last_beat);
             if (!stale.is_empty() && quiet_for >= FRAME_EVERY) || quiet_for >= AT_LEAST_EVERY {
                 last_beat = now;
-                if self.api.node.state() != NodeState::Leading && now.since(logs_taken_to_grow) >= AT_LEAST_EVERY {
+                coord.tell(&stale.take_own());
+                if nobody_tells && now.since(logs_taken_to_grow) >= AT_LEAST_EVERY {
                     logs_taken_to_grow = now;
                     self.logs_of_others(&mut stale, &mut running).await;
                 }
@@ -114,13 +124,25 @@ impl Feed {
                 true => (last_beat + AT_LEAST_EVERY).min(now + LOOK_EVERY),
                 false => last_beat + FRAME_EVERY,
             };
-            let heard = Box::pin(events.recv());
+            let heard = select(Box::pin(events.recv()), others.next());
             match select(heard, clock.sleep_until(wake_at)).await {
-                Either::Left((Ok(topic), _)) => stale.add(topic),
-                Either::Left((Err(RecvError::Lagged(_)), _)) => stale.missed(),
-                Either::Left((Err(RecvError::Closed), sleep)) => sleep.await,
+                Either::Left((Either::Left((Ok(topic), _)), _)) => stale.own(topic),
+                Either::Left((Either::Left((Err(RecvError::Lagged(_)), _)), _)) => stale.own_missed(),
+                Either::Left((Either::Right((Some(heard), _)), _)) => stale.hears(heard),
+                Either::Left((Either::Left((Err(RecvError::Closed), _)) | Either::Right((None, _)), sleep)) => {
+                    sleep.await;
+                }
                 Either::Right(_) => {}
             }
+        }
+    }
+
+    /// Whether what others write is to be looked for: they cannot be heard.
+    fn nobody_tells(&self) -> bool {
+        match self.api.desk.coord.reach() {
+            Reach::Team => false,
+            Reach::Alone => self.api.node.state() != NodeState::Leading,
+            Reach::Away => true,
         }
     }
 
@@ -131,7 +153,9 @@ impl Feed {
         match self.api.archive.task_page(&held, None, MOST_TOPICS).await {
             Ok(page) => {
                 let now: HashSet<TaskId> = page.rows.iter().map(|task| task.id).collect();
-                running.union(&now).for_each(|task| stale.add(Topic::Log(*task)));
+                running.union(&now).for_each(|task| {
+                    stale.add(&format!("log:{task}"));
+                });
                 *running = now;
             }
             Err(error) => {
@@ -207,10 +231,13 @@ impl Subscription {
 struct Stale {
     missed: bool,
     topics: BTreeSet<String>,
+    /// Of them what this program has changed itself, and has not yet told the others.
+    own: BTreeSet<String>,
 }
 
 impl Stale {
-    fn add(&mut self, topic: Topic) {
+    /// Something that this program has changed.
+    fn own(&mut self, topic: Topic) {
         let name = match topic {
             Topic::Jobs => "jobs",
             Topic::Instances => "instances",
@@ -221,17 +248,46 @@ impl Stale {
             Topic::Executors => "executors",
             Topic::Log(task) => {
                 let name = format!("log:{task}");
-                match self.topics.len() < MOST_TOPICS || self.topics.contains(&name) {
-                    true => self.topics.insert(name),
-                    // Beyond this nobody is told of them one by one.
-                    false => std::mem::replace(&mut self.missed, true),
-                };
+                if self.add(&name) {
+                    self.own.insert(name);
+                }
                 return;
             }
         };
-        if !self.topics.contains(name) {
-            self.topics.insert(name.to_owned());
+        self.add(name);
+        if !self.own.contains(name) {
+            self.own.insert(name.to_owned());
         }
+    }
+
+    fn own_missed(&mut self) {
+        self.missed();
+        self.own.extend(EVERYTHING.map(str::to_owned));
+    }
+
+    /// Something that another node has changed.
+    fn hears(&mut self, heard: Heard) {
+        match heard {
+            Heard::Stale(names) => {
+                for name in &names {
+                    self.add(name);
+                }
+            }
+            Heard::Missed => self.missed(),
+        }
+    }
+
+    /// False: of so many nobody is told one by one.
+    fn add(&mut self, name: &str) -> bool {
+        if self.topics.contains(name) {
+            return true;
+        }
+        let fits = self.topics.len() < MOST_TOPICS || EVERYTHING.contains(&name);
+        match fits {
+            true => self.topics.insert(name.to_owned()),
+            false => std::mem::replace(&mut self.missed, true),
+        };
+        fits
     }
 
     fn all(&mut self) {
@@ -247,9 +303,14 @@ impl Stale {
         self.topics.is_empty()
     }
 
+    fn take_own(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.own).into_iter().collect()
+    }
+
     fn take(&mut self) -> (bool, Vec<String>) {
-        let Stale { missed, topics } = std::mem::take(self);
-        (missed, topics.into_iter().collect())
+        self.own.clear();
+        let missed = std::mem::take(&mut self.missed);
+        (missed, std::mem::take(&mut self.topics).into_iter().collect())
     }
 }
 
@@ -294,17 +355,32 @@ mod tests {
     #[test]
     fn topics_are_gathered_by_name() {
         let mut stale = Stale::default();
-        stale.add(Topic::Jobs);
-        stale.add(Topic::Jobs);
-        stale.add(Topic::Alarms);
+        stale.own(Topic::Jobs);
+        stale.own(Topic::Jobs);
+        stale.own(Topic::Alarms);
         assert_eq!(stale.take(), (false, vec!["alarms".to_owned(), "jobs".to_owned()]));
         assert!(stale.is_empty());
         for n in 0..1000 {
-            stale.add(Topic::Log(TaskId::new(n, [0; 10])));
+            stale.own(Topic::Log(TaskId::new(n, [0; 10])));
         }
-        stale.add(Topic::Jobs);
+        stale.own(Topic::Jobs);
         let (missed, topics) = stale.take();
         assert!(missed, "more logs than are named one by one: a snapshot is due");
         assert_eq!(topics.len(), MOST_TOPICS + 1);
+    }
+
+    #[test]
+    fn the_others_are_told_what_was_changed_here_and_nothing_else() {
+        let mut stale = Stale::default();
+        stale.own(Topic::Jobs);
+        stale.hears(Heard::Stale(vec!["alarms".to_owned(), "jobs".to_owned()]));
+        assert_eq!(stale.take_own(), ["jobs"]);
+        assert_eq!(stale.take(), (false, vec!["alarms".to_owned(), "jobs".to_owned()]));
+        stale.hears(Heard::Missed);
+        assert!(stale.take_own().is_empty());
+        let (missed, topics) = stale.take();
+        assert!(missed && topics.len() == EVERYTHING.len());
+        stale.own_missed();
+        assert_eq!(stale.take_own().len(), EVERYTHING.len(), "what was changed is not known");
     }
 }

@@ -9,7 +9,7 @@ use campanile_model::instance::Omission;
 use campanile_model::job::{Job, JobSpec, JobVersion};
 use campanile_model::request::{Ask, Done, Role, SaveJob};
 use campanile_model::schedule::Schedule;
-use campanile_model::{Code, Fault, JobId, Timestamp};
+use campanile_model::{Code, Fault, JobId, Timestamp, Words};
 use campanile_store::{InstanceFilter, JobFilter, JobSummary};
 
 use crate::blackouts::tell_of_windows;
@@ -246,7 +246,16 @@ impl Api {
 
     pub(crate) async fn run_jobs(&self, run: RunJobsInput, cx: &CallContext) -> Result<DoneView, Fault> {
         let jobs = self.job_ids(&run.jobs).await?;
-        let RunJobsInput { parameters, beside, executor, .. } = run;
+        let RunJobsInput { parameters, beside, executor, data, .. } = run;
+        if let Some(data) = data {
+            let [job] = jobs.as_slice() else {
+                let reason = Words::new("data is for one job", "数据只能用于一个任务");
+                return Err(Code::BadRequest.fault().with_words("reason", &reason).at("data"));
+            };
+            let data = data.parse().map_err(|_| Code::DataGone.fault().with("data", &data).at("data"))?;
+            let ask = Ask::RunWithData { job: *job, data, key: None, parameters, beside, executor };
+            return self.ask(cx, ask).await.map(DoneView::from);
+        }
         let ask = Ask::RunJobs { jobs, parameters, beside, repeats: None, executor };
         self.ask(cx, ask).await.map(DoneView::from)
     }

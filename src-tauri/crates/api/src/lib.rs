@@ -15,6 +15,7 @@ mod connections;
 mod crontab;
 mod executors;
 mod feed;
+mod files;
 mod future;
 mod future_views;
 mod input;
@@ -26,9 +27,12 @@ pub mod operations;
 pub mod outside;
 mod painter;
 mod pulse;
+mod report;
 mod runs;
 mod samples;
 mod secrets;
+mod sharding;
+mod staging;
 mod times;
 pub mod tokens;
 mod typescript;
@@ -52,6 +56,7 @@ use campanile_model::{Almanac, Timestamp, Words};
 use campanile_store::{Archive, Store};
 use serde::{Deserialize, Serialize};
 
+use crate::files::Files;
 use crate::moments::Told;
 use crate::times::Times;
 use crate::views::{Allowed, NodeState, ProcessorView};
@@ -61,8 +66,9 @@ pub use campanile_model::alarm::Severity;
 pub use campanile_model::{Code, Fault};
 pub use check::preview_alone;
 pub use connections::{Connections, Password, Tried};
-pub use feed::{Feed, Subscription};
+pub use feed::{EVERYTHING, Feed, Subscription};
 pub use operations::OPERATIONS;
+pub use report::ReportPieces;
 pub use typescript::types;
 pub use zones::ZoneFolder;
 
@@ -136,6 +142,7 @@ pub struct Api {
     zone_folder: Arc<dyn ZoneFolder>,
     about: About,
     times: Times,
+    files: Files,
 }
 
 /// What an [`Api`] stands on.
@@ -154,7 +161,8 @@ pub struct Below {
 impl Api {
     pub fn new(below: Below) -> Api {
         let Below { desk, archive, logs, events, shelf, node, connections, zone_folder, about } = below;
-        Api { desk, archive, logs, events, shelf, node, connections, zone_folder, about, times: Times::default() }
+        let (times, files) = (Times::default(), Files::default());
+        Api { desk, archive, logs, events, shelf, node, connections, zone_folder, about, times, files }
     }
 
     fn now(&self) -> Timestamp {

@@ -8,11 +8,16 @@ use campanile_engine::held::{Held, HoldCause};
 use campanile_engine::read_limits;
 use campanile_model::limits::LimitOn;
 use campanile_model::request::{Ask, Role};
-use campanile_model::{Fault, JobId, Words};
+use campanile_model::{Fault, InstanceId, JobId, Partitions, Words};
 use campanile_store::Scope;
 
+use crate::moments::Told;
 use crate::views::*;
+use crate::why::between_tasks;
 use crate::{Api, CallContext};
+
+/// Runs that are cut into shards whose levels are looked at.
+const MOST_RUNS: usize = 100;
 
 impl Api {
     pub(crate) async fn list_held(&self, _: Nothing, cx: &CallContext) -> Result<HeldList, Fault> {
@@ -30,7 +35,37 @@ impl Api {
             tasks: held.tasks,
             job: job_of(&held.cause).map(|job| job.to_string()),
         });
-        Ok(HeldList { known: true, rows: rows.collect() })
+        let mut rows: Vec<HeldRow> = rows.collect();
+        rows.extend(self.held_levels(&told).await?);
+        Ok(HeldList { known: true, rows })
+    }
+
+    /// Levels that could start and have nobody to run their shards: of those there are no tasks yet.
+    async fn held_levels(&self, told: &Told) -> Result<Vec<HeldRow>, Fault> {
+        let ids: Vec<InstanceId> = self
+            .store()
+            .shard_runs(Partitions::ALL, None, MOST_RUNS)
+            .await?
+            .into_iter()
+            .map(|run| run.instance)
+            .collect();
+        let mut rows = Vec::new();
+        for instance in self.store().instances(&ids).await? {
+            let Some(between) = self.between_tasks(&instance).await?.filter(|between| !between.loading) else {
+                continue;
+            };
+            let names = self.names(&[instance.job]).await?;
+            let name = names.get(&instance.job).map_or("", String::as_str);
+            let (words, _, _) = between_tasks(&between);
+            rows.push(HeldRow {
+                kind: HeldKind::Absence,
+                words: Words::new(format!("{name}: {}", words.en), format!("{name}：{}", words.zh)),
+                since: told.moment(between.since),
+                tasks: 0,
+                job: Some(instance.job.to_string()),
+            });
+        }
+        Ok(rows)
     }
 
     pub(crate) async fn list_limits(&self, _: Nothing, cx: &CallContext) -> Result<LimitList, Fault> {

@@ -93,11 +93,22 @@ operations! {
     list_backfills(ListBackfills) -> BackfillList,
     cancel_backfill(OfBackfill) -> DoneView,
 
+    // data for runs that are cut into shards
+    look_at_data(LookAtData) -> DataView,
+    data_file(OfFile) -> DataView,
+    stage_data(OfFile) -> DataView,
+    discard_data(OfFile) -> DoneView,
+
     // runs
     list_instances(ListInstances) -> InstancePage,
     get_instance(OfInstance) -> InstanceDetail,
-    cancel_instance(OfInstance) -> DoneView,
-    retry_instance(OfInstance) -> DoneView,
+    cancel_instance(OfShards) -> DoneView,
+    retry_instance(OfShards) -> DoneView,
+    get_sharding(OfInstance) -> ShardingView,
+    list_levels(ListLevels) -> LevelColumns,
+    list_shards(ListShards) -> ShardPage,
+    shard_changes(AskShardChanges) -> ShardChanges,
+    get_shard(OfShard) -> ShardView,
     list_tasks(ListTasks) -> TaskPage,
     read_log(ReadLog) -> LogView,
     search_log(SearchLog) -> LogHits,

@@ -54,6 +54,7 @@ impl Api {
 
         let running = InstanceFilter { states: vec![InstanceState::Running], ..InstanceFilter::default() };
         let running = self.archive.instance_page(&running, None, RUNNING_SHOWN).await?.rows;
+        let sharded = self.sharded_in_progress().await?;
         let outcomes = self.archive.outcomes(now.plus_millis(-HOUR), now.plus_millis(1)).await?;
         let ended = outcomes.succeeded + outcomes.failed;
         let mut alarms = self.store().open_alarms().await?;
@@ -67,7 +68,12 @@ impl Api {
                 .into_iter()
                 .map(|(due, job, name)| Upcoming { job: job.to_string(), name, due: told.moment(due) })
                 .collect(),
-            running: running.into_iter().map(|summary| instance_row(summary, &told, cx)).collect(),
+            running: running
+                .into_iter()
+                .filter(|summary| summary.sharded.is_none())
+                .map(|summary| instance_row(summary, &told, cx))
+                .collect(),
+            sharded: sharded.into_iter().map(|summary| instance_row(summary, &told, cx)).collect(),
             outcomes: OutcomesView {
                 succeeded: outcomes.succeeded,
                 failed: outcomes.failed,

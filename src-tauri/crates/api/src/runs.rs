@@ -12,6 +12,7 @@ use crate::future::{backfilled_words, chained_words};
 use crate::jobs::page_size;
 use crate::logs::line_view;
 use crate::moments::Told;
+use crate::sharding::{progress, selection};
 use crate::views::*;
 use crate::why::{ended_words, lane_words};
 use crate::{Api, CallContext};
@@ -51,9 +52,14 @@ impl Api {
         let Some(version) = self.store().job_version(instance.job, instance.version).await? else {
             return Err(Code::JobNotFound.fault().with("job", &summary.job_name));
         };
-        let tasks = self.store().tasks_after(id, None, MOST_TASKS).await?;
+        let tasks = match &summary.sharded {
+            Some(run) => self.phase_tasks(run).await?,
+            None => self.store().tasks_after(id, None, MOST_TASKS).await?,
+        };
+        // Of a sharded run whatever was made first stands for it.
+        let first = self.store().tasks_after(id, None, 1).await?;
         let upstream = self.upstream_runs(&instance).await?;
-        let chain = self.chain(&instance, &upstream, &version, tasks.first(), &told).await?;
+        let chain = self.chain(&instance, &upstream, &version, first.first(), &told).await?;
         let mut rows = Vec::with_capacity(tasks.len());
         for task in tasks {
             let history = self.archive.history(task.id).await?;
@@ -73,6 +79,7 @@ impl Api {
             repeats: instance.repeats.map(|other| other.to_string()),
             upstream,
             result: instance.result.as_deref().map(as_value),
+            failure: instance.failure,
             chain,
             tasks: rows,
         })
@@ -147,7 +154,11 @@ impl Api {
             return Ok(chain);
         };
         let assigned = instance.assigned_at.unwrap_or(instance.created);
-        chain.push(link(ChainStep::Assigned, assigned, Words::new("became one task", "已生成一个作业")));
+        let became = match task.part {
+            Some(_) => Words::new("its data was taken in, to be cut into shards", "已接收数据，准备分片"),
+            None => Words::new("became one task", "已生成一个作业"),
+        };
+        chain.push(link(ChainStep::Assigned, assigned, became));
 
         let lane = lane_words(task.lane);
         match task.ready_at {
@@ -220,12 +231,14 @@ impl Api {
         Ok(chain)
     }
 
-    pub(crate) async fn cancel_instance(&self, of: OfInstance, cx: &CallContext) -> Result<DoneView, Fault> {
-        self.ask(cx, Ask::CancelInstance { instance: instance_id(&of.instance)? }).await.map(DoneView::from)
+    pub(crate) async fn cancel_instance(&self, of: OfShards, cx: &CallContext) -> Result<DoneView, Fault> {
+        let shards = selection(of.shards)?;
+        self.ask(cx, Ask::CancelInstance { instance: instance_id(&of.instance)?, shards }).await.map(DoneView::from)
     }
 
-    pub(crate) async fn retry_instance(&self, of: OfInstance, cx: &CallContext) -> Result<DoneView, Fault> {
-        self.ask(cx, Ask::RetryInstance { instance: instance_id(&of.instance)? }).await.map(DoneView::from)
+    pub(crate) async fn retry_instance(&self, of: OfShards, cx: &CallContext) -> Result<DoneView, Fault> {
+        let shards = selection(of.shards)?;
+        self.ask(cx, Ask::RetryInstance { instance: instance_id(&of.instance)?, shards }).await.map(DoneView::from)
     }
 
     pub(crate) async fn list_tasks(&self, list: ListTasks, cx: &CallContext) -> Result<TaskPage, Fault> {
@@ -268,7 +281,7 @@ impl Api {
     }
 }
 
-fn instance_id(text: &str) -> Result<InstanceId, Fault> {
+pub(crate) fn instance_id(text: &str) -> Result<InstanceId, Fault> {
     text.parse().map_err(|_| Code::InstanceNotFound.fault().with("instance", text).at("instance"))
 }
 
@@ -281,14 +294,16 @@ fn as_object(text: &str) -> Option<Map<String, Value>> {
 }
 
 pub(crate) fn instance_row(summary: InstanceSummary, told: &Told, cx: &CallContext) -> InstanceRow {
-    let InstanceSummary { instance, job_name, tasks } = summary;
+    let InstanceSummary { instance, job_name, tasks, sharded } = summary;
     let between = |from: Timestamp, to: Timestamp| (to.millis() - from.millis()) as f64;
     let can_cancel = match instance.state.is_final() {
         true => Allowed::no(Words::new("it has ended", "已结束")),
         false => cx.may(Role::Operator),
     };
     let can_retry = match instance.state {
-        InstanceState::Failed | InstanceState::Cancelled if !tasks.is_empty() => cx.may(Role::Operator),
+        InstanceState::Failed | InstanceState::Cancelled if !tasks.is_empty() || sharded.is_some() => {
+            cx.may(Role::Operator)
+        }
         InstanceState::Failed | InstanceState::Cancelled => Allowed::no(Words::new(
             "it ended before it had a task; run the job again",
             "它在生成作业前已结束，请重新运行任务",
@@ -316,12 +331,13 @@ pub(crate) fn instance_row(summary: InstanceSummary, told: &Told, cx: &CallConte
             .zip(instance.finished_at)
             .map(|(started, finished)| between(started, finished).max(0.0)),
         tasks: tasks.into_iter().map(|(id, state, attempt)| TaskBrief { id: id.to_string(), state, attempt }).collect(),
+        sharding: sharded.as_ref().map(progress),
         can_cancel,
         can_retry,
     }
 }
 
-fn task_row(task: Task, job_name: &str, history: Vec<HistoryEntry>, told: &Told) -> TaskRow {
+pub(crate) fn task_row(task: Task, job_name: &str, history: Vec<HistoryEntry>, told: &Told) -> TaskRow {
     let history = history.into_iter().map(|entry| HistoryRow {
         at: told.moment(entry.at),
         from: entry.from,
@@ -336,6 +352,7 @@ fn task_row(task: Task, job_name: &str, history: Vec<HistoryEntry>, told: &Told)
         instance: task.instance.to_string(),
         job: task.job.to_string(),
         job_name: job_name.to_owned(),
+        part: task.part,
         state: task.state(),
         attempt: task.attempt(),
         attempts_most: task.attempt().max(task.limits.retry.retries + 1),

@@ -8,6 +8,9 @@ use crate::moments::{DAY, HOUR, Told};
 use crate::views::{DoneView, Nothing};
 use crate::{Api, CallContext, input};
 
+/// From the wish for samples to the first run of the import: time to look where it will be.
+const SOON_SECONDS: i64 = 15;
+
 impl Api {
     /// Those that are there already stay as they are. A processor that nobody has is passed over.
     pub(crate) async fn sample_jobs(&self, _: Nothing, cx: &CallContext) -> Result<DoneView, Fault> {
@@ -15,7 +18,8 @@ impl Api {
         let told = Told::new(self.zone("local")?);
         let nine = told.instant((told.day(self.now()) - 1) * DAY + 9 * HOUR);
         let mut jobs = Vec::new();
-        for document in samples(&self.about.zone, nine, self.about.health.as_deref()) {
+        let soon = self.now().plus_seconds(SOON_SECONDS);
+        for document in samples(&self.about.zone, nine, soon, self.about.health.as_deref()) {
             let spec = input::read_spec(&document)?;
             let hosted = processors.iter().any(|one| one.group == spec.executor_group && one.name == spec.processor);
             if hosted && self.store().job_named(&spec.name).await?.is_none() {
@@ -29,8 +33,8 @@ impl Api {
     }
 }
 
-/// `nine` is some nine o'clock in the morning that has passed.
-fn samples(zone: &str, nine: Timestamp, health: Option<&str>) -> Vec<Value> {
+/// `nine` is some nine o'clock in the morning that has passed, `soon` the time of what is to be seen once.
+fn samples(zone: &str, nine: Timestamp, soon: Timestamp, health: Option<&str>) -> Vec<Value> {
     let mut samples = vec![
         json!({
             "name": "sample-heartbeat",
@@ -66,6 +70,24 @@ fn samples(zone: &str, nine: Timestamp, health: Option<&str>) -> Vec<Value> {
             "timeoutSeconds": 600,
             "tags": ["sample", "report"],
         }),
+        json!({
+            "name": "sample-import",
+            "description": "Imports 10,000 made-up customers in shards, a few of them wrong; run it again, and nothing is doubled. 分片导入一万个虚构客户，其中几行有误；再次运行不会重复写入。",
+            "schedule": {"kind": "once", "at": soon},
+            "mode": "sharding",
+            "processor": "import",
+            "parameters": {
+                "file": "sample:customers",
+                "table": "customers",
+                "createTable": true,
+                "key": "id",
+                "parent": "brought_by",
+                "required": ["name", "email"],
+                "rowsPerSecond": 60,
+            },
+            "shardMaxSize": 200,
+            "tags": ["sample", "import"],
+        }),
     ];
     if let Some(health) = health {
         samples.push(json!({
@@ -92,7 +114,9 @@ mod tests {
     fn every_sample_can_be_saved_wherever_one_is() {
         let now: Timestamp = "2026-11-21T02:00:00Z".parse().expect("a time");
         for zone in ["Asia/Shanghai", "Europe/Berlin", "UTC", "America/New_York"] {
-            for document in samples(zone, now.plus_seconds(-86_400), Some("http://127.0.0.1:4000/health")) {
+            for document in
+                samples(zone, now.plus_seconds(-86_400), now.plus_seconds(9), Some("http://127.0.0.1:4000/health"))
+            {
                 let spec = input::read_spec(&document).expect("a job");
                 assert_eq!(job_check::check(&spec, &Almanac::bundled(), now), [], "{}", spec.name);
             }

@@ -78,6 +78,7 @@ pub fn types() -> String {
     let mut page = Page::new();
     crate::operations::declare(&mut page);
     page.add::<crate::views::Frame>();
+    page.add::<crate::views::GivenFile>();
     page.add::<campanile_model::Fault>();
     page.text()
 }

@@ -7,15 +7,18 @@ mod access;
 mod alarms;
 mod calendar;
 mod calendars;
+mod data;
 mod execution;
 mod jobs;
+mod sharding;
 
 use campanile_model::alarm::Severity;
 use campanile_model::instance::{InstanceState, OmissionReason, Origin};
 use campanile_model::job::{Mode, Overlap};
 use campanile_model::request::{Hold, Person};
 use campanile_model::retention::Retention;
-use campanile_model::task::{ExecutorRef, Stop, TaskState};
+use campanile_model::sharding::ShardRange;
+use campanile_model::task::{ExecutorRef, Part, Stop, TaskState};
 use campanile_model::{Failure, Fault, Lane, Timestamp, Words};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -26,8 +29,10 @@ pub use access::*;
 pub use alarms::*;
 pub use calendar::*;
 pub use calendars::*;
+pub use data::*;
 pub use execution::*;
 pub use jobs::*;
+pub use sharding::*;
 
 /// An instant, and how its wall clock reads in the zone of the call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -110,6 +115,8 @@ pub struct Status {
     pub worst: Option<Severity>,
     /// Trouble of the node itself, such as a full disk.
     pub trouble: Option<Fault>,
+    /// Runs in progress that are cut into shards, oldest first; at most twenty.
+    pub sharded: Vec<ShardedNow>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -160,6 +167,8 @@ pub struct Pulse {
     /// The next runs, at most eight.
     pub upcoming: Vec<Upcoming>,
     pub running: Vec<InstanceRow>,
+    /// What is cut into shards and in progress, oldest first; at most twenty. `running` leaves it out.
+    pub sharded: Vec<InstanceRow>,
     /// The last hour.
     pub outcomes: OutcomesView,
     pub alarms: Vec<AlarmRow>,
@@ -248,7 +257,9 @@ pub struct InstanceRow {
     /// Started after due.
     pub late_ms: Option<f64>,
     pub took_ms: Option<f64>,
+    /// Of one that is cut into shards none are named.
     pub tasks: Vec<TaskBrief>,
+    pub sharding: Option<ShardProgress>,
     pub can_cancel: Allowed,
     pub can_retry: Allowed,
 }
@@ -263,6 +274,14 @@ pub struct TaskBrief {
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct OfInstance {
     pub instance: String,
+}
+
+/// A run, or of one that is cut into shards these alone.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(optional_fields = nullable)]
+pub struct OfShards {
+    pub instance: String,
+    pub shards: Option<Vec<ShardRange>>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -283,8 +302,11 @@ pub struct InstanceDetail {
     pub upstream: Vec<UpstreamRun>,
     #[ts(type = "unknown")]
     pub result: Option<Value>,
+    /// Why it failed, where none of its tasks says so.
+    pub failure: Option<Failure>,
     /// Why it ran when it ran, step by step.
     pub chain: Vec<ChainLink>,
+    /// Of one that is cut into shards, what is not a shard.
     pub tasks: Vec<TaskRow>,
 }
 
@@ -315,6 +337,8 @@ pub struct TaskRow {
     pub instance: String,
     pub job: String,
     pub job_name: String,
+    /// Which part it is of a run that is cut into shards; none: all of its run.
+    pub part: Option<Part>,
     pub state: TaskState,
     pub attempt: u32,
     pub attempts_most: u32,

@@ -13,6 +13,7 @@ use std::collections::HashMap;
 
 use campanile_model::instance::{Instance, Origin};
 use campanile_model::job::JobVersion;
+use campanile_model::sharding::Phase;
 use campanile_model::task::{Task, TaskState};
 use campanile_model::{Code, Fault, InstanceId, TaskId, Timestamp, Words};
 
@@ -21,8 +22,10 @@ use crate::runs::MOST_TASKS;
 use crate::views::*;
 use crate::{Api, CallContext};
 
+pub(crate) use compose::Between;
 use compose::{Facts, Standing, compose};
 pub(crate) use compose::{ended_words, lane_words, span_en};
+pub(crate) use waiting::between_tasks;
 
 impl Api {
     pub(crate) async fn why(&self, ask: AskWhy, cx: &CallContext) -> Result<WhyView, Fault> {
@@ -127,6 +130,31 @@ impl Api {
         Ok(waiting::waiting(&facts, &|at| told.moment(at)).map(|waiting| waiting.words).unwrap_or_default())
     }
 
+    /// What a run that is cut into shards is at while none of its tasks says so.
+    pub(crate) async fn between_tasks(&self, instance: &Instance) -> Result<Option<Between>, Fault> {
+        let Some(begun) = instance.assigned_at else { return Ok(None) };
+        let Some(run) = self.store().shard_run(instance.id).await? else { return Ok(None) };
+        let (level, since) = match run.phase {
+            Phase::Loading => (None, begun.max(instance.not_before)),
+            Phase::Levels => {
+                let levels = self.store().levels(instance.id).await?;
+                let waits = levels.iter().find_map(|level| Some((level.level, level.waits_since?)));
+                let Some((level, since)) = waits else { return Ok(None) };
+                (Some(level), since)
+            }
+            _ => return Ok(None),
+        };
+        let spec = self.version_of(instance).await?.spec;
+        Ok(Some(Between {
+            level,
+            since,
+            loading: run.phase == Phase::Loading && !run.loaded,
+            group: spec.executor_group,
+            processor: spec.processor,
+            ready_timeout_seconds: spec.ready_timeout_seconds,
+        }))
+    }
+
     /// How things stand this moment, as far as they keep this run from going on.
     pub(crate) async fn standing(
         &self,
@@ -138,6 +166,7 @@ impl Api {
             return Ok(standing);
         }
         standing.hold = self.hold_now().await?;
+        standing.between = self.between_tasks(instance).await?;
         if instance.assigned_at.is_none() && !instance.beside {
             let unfinished = self.store().unfinished(&[instance.job]).await?;
             standing.earlier = unfinished.iter().take_while(|(_, id, _)| *id != instance.id).count();

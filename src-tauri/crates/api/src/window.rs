@@ -87,6 +87,7 @@ impl Api {
             open_alarms: u32::try_from(alarms.len()).unwrap_or(u32::MAX),
             worst: alarms.iter().map(|alarm| alarm.severity).max(),
             trouble: self.node.trouble(),
+            sharded: self.sharded_now().await?,
         })
     }
 

@@ -1,8 +1,9 @@
 //! What can be typed, with its help in both languages.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use campanile_host::config::Flags;
 use clap::{Arg, ArgAction, Args, Command, CommandFactory, Parser, Subcommand};
 
 use crate::said::Lang;
@@ -23,6 +24,9 @@ pub struct Line {
     /// Zone that times are told in, such as Asia/Shanghai; this machine's where absent.
     #[arg(long, global = true, value_name = "ZONE")]
     pub zone: Option<String>,
+    /// Configuration; campanile.toml in the data folder where absent.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
     #[command(subcommand)]
     pub verb: Verb,
 }
@@ -47,6 +51,8 @@ pub enum Verb {
     Run(Run),
     /// List runs.
     Runs(Runs),
+    /// Save what became of every item of a run that is cut into shards.
+    Report(Report),
     /// List tasks.
     Tasks(Tasks),
     /// Show what a task wrote.
@@ -74,9 +80,9 @@ pub enum Verb {
     /// Make jobs of what another scheduler has.
     Import(Import),
     /// Stop a run.
-    Cancel(OfRun),
+    Cancel(OfShards),
     /// Try a run again that failed or was cancelled.
-    Retry(OfRun),
+    Retry(OfShards),
     /// Start nothing more until it is released.
     Hold(Hold),
     /// Go on after a hold.
@@ -93,13 +99,15 @@ pub enum Verb {
     Token(Token),
     /// Make certificates for nodes and executors.
     Certs(Certs),
+    /// Show every key of the configuration with its value and where that comes from.
+    Config,
 }
 
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Port on 127.0.0.1; 0 is any that is free.
-    #[arg(long, default_value_t = 0)]
-    pub port: u16,
+    /// Port on 127.0.0.1; any that is free where absent or 0.
+    #[arg(long)]
+    pub port: Option<u16>,
     /// Let jobs run shell commands on this machine.
     #[arg(long)]
     pub allow_shell: bool,
@@ -110,10 +118,10 @@ pub struct Serve {
     #[arg(long, value_name = "ADDR")]
     pub executors: Option<SocketAddr>,
     /// Where executors find this node, as host:port; told to those that join.
-    #[arg(long, value_name = "HOST:PORT", requires = "executors")]
+    #[arg(long, value_name = "HOST:PORT")]
     pub advertise: Option<String>,
     /// Certificate for executors' connections, PEM.
-    #[arg(long, value_name = "FILE", requires_all = ["executors", "tls_key"])]
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
     /// Key of the certificate, PEM.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
@@ -122,8 +130,27 @@ pub struct Serve {
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub client_ca: Option<PathBuf>,
     /// Let executors of other machines join without TLS, where the network itself is safe.
-    #[arg(long, requires = "executors", conflicts_with = "tls_cert")]
+    #[arg(long, conflicts_with = "tls_cert")]
     pub without_tls: bool,
+}
+
+impl Serve {
+    /// What of the configuration these say, by key.
+    pub fn flags(&self) -> Flags {
+        let path = |path: &PathBuf| path.display().to_string();
+        let said = [
+            ("http.port", "--port", self.port.map(|port| port.to_string())),
+            ("embedded.allow_shell", "--allow-shell", self.allow_shell.then(|| true.to_string())),
+            ("embedded.capacity", "--capacity", self.capacity.map(|capacity| capacity.to_string())),
+            ("executors.listen", "--executors", self.executors.map(|address| address.to_string())),
+            ("executors.advertise", "--advertise", self.advertise.clone()),
+            ("executors.certificate", "--tls-cert", self.tls_cert.as_ref().map(path)),
+            ("executors.key", "--tls-key", self.tls_key.as_ref().map(path)),
+            ("executors.client_ca", "--client-ca", self.client_ca.as_ref().map(path)),
+            ("executors.without_tls", "--without-tls", self.without_tls.then(|| true.to_string())),
+        ];
+        said.into_iter().filter_map(|(key, flag, text)| Some((key, flag, text?))).collect()
+    }
 }
 
 #[derive(Debug, Args)]
@@ -234,6 +261,69 @@ pub struct Run {
     /// Wait for the end; fails where a run does.
     #[arg(long)]
     pub wait: bool,
+    /// Run a job that is cut into shards with the items of this file (CSV, Excel or JSON), and follow it; `--data FILE`
+    /// means the same where FILE is no folder.
+    #[arg(long, value_name = "FILE", conflicts_with = "wait")]
+    pub data_file: Option<PathBuf>,
+    /// The column, or the field of JSON items, that says the level of an item; without it all are of one level.
+    #[arg(long, value_name = "NAME", requires = "data_file")]
+    pub level_column: Option<String>,
+    /// The sheet of a workbook; the first one where absent.
+    #[arg(long, value_name = "NAME", requires = "data_file")]
+    pub sheet: Option<String>,
+    /// What the file is written in, such as gbk; found where absent.
+    #[arg(long, value_name = "NAME", requires = "data_file")]
+    pub encoding: Option<String>,
+    /// The first row is an item too; columns are called A, B, C and so on.
+    #[arg(long, requires = "data_file")]
+    pub headerless: bool,
+    /// Start the run with the file, and do not follow it.
+    #[arg(long, requires = "data_file")]
+    pub no_wait: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The id of a run that is cut into shards.
+    pub run: String,
+    /// A file that ends in .csv or .xlsx; - writes CSV to the standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// `run --data FILE` means the items of a file. Where it names a folder it is the data folder, as with every command.
+pub fn with_items(typed: Vec<String>, is_folder: impl Fn(&Path) -> bool) -> Vec<String> {
+    let mut verb = None;
+    let mut words = typed.into_iter().peekable();
+    let mut told = Vec::new();
+    while let Some(word) = words.next() {
+        let is_first = told.is_empty();
+        let takes_value = matches!(word.as_str(), "--data" | "--lang" | "--zone");
+        if verb.as_deref() == Some("run") {
+            let named = match word.strip_prefix("--data=") {
+                Some(path) => Some(path.to_owned()),
+                None if word == "--data" => words.peek().cloned(),
+                None => None,
+            };
+            if let Some(path) = named.filter(|path| !is_folder(Path::new(path))) {
+                if word == "--data" {
+                    words.next();
+                }
+                told.push("--data-file".to_owned());
+                told.push(path);
+                continue;
+            }
+        }
+        let is_verb = verb.is_none() && !is_first && !word.starts_with('-');
+        if is_verb {
+            verb = Some(word.clone());
+        }
+        told.push(word);
+        if takes_value && verb.is_none() {
+            told.extend(words.next());
+        }
+    }
+    told
 }
 
 fn parameter(text: &str) -> Result<(String, String), String> {
@@ -473,9 +563,13 @@ pub struct Crontab {
 }
 
 #[derive(Debug, Args)]
-pub struct OfRun {
+pub struct OfShards {
     /// The id of a run.
     pub run: String,
+
+    /// Of a run that is cut into shards these alone: the level, and the shard or the first and the last.
+    #[arg(long, value_name = "LEVEL:FROM-TO", value_delimiter = ',')]
+    pub shards: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -578,6 +672,7 @@ const COMMANDS: &[(&str, &str, &str)] = &[
     ("export", "将任务写成可供 apply 使用的文件。", "campanile export > jobs.yaml"),
     ("jobs", "列出任务。", "campanile jobs report --tag nightly"),
     ("run", "立即运行任务。", "campanile run nightly-report --param command='report --day today' --wait"),
+    ("report", "保存分片运行中每一项的结果。", "campanile report 019aa5b2-7c1e-7d3a-9b6f-0c2e4a68f013 -o out.xlsx"),
     ("runs", "列出执行记录。", "campanile runs nightly-report --state failed"),
     ("tasks", "列出作业。", "campanile tasks --state 302"),
     ("logs", "查看作业的输出。", "campanile logs 019aa5b2-7c1e-7d3a-9b6f-0c2e4a68f013 --follow"),
@@ -619,7 +714,7 @@ const COMMANDS: &[(&str, &str, &str)] = &[
     ("import", "从其他调度器导入任务。", "crontab -l | campanile import crontab -"),
     ("crontab", "将 crontab 的每一行转换为任务。", "crontab -l | campanile import crontab - --dry-run"),
     ("cancel", "停止一次运行。", "campanile cancel 019aa5b2-7c1e-7d3a-9b6f-0c2e4a68f013"),
-    ("retry", "重试失败或已取消的运行。", "campanile retry 019aa5b2-7c1e-7d3a-9b6f-0c2e4a68f013"),
+    ("retry", "重试失败或已取消的运行。", "campanile retry 019aa5b2-7c1e-7d3a-9b6f-0c2e4a68f013 --shards 0:3,0:7-9"),
     ("hold", "全部暂停：在恢复之前不再开始任何作业。", "campanile hold 'database is being moved'"),
     ("release", "结束全部暂停。", "campanile release"),
     ("pause", "暂停任务的触发。", "campanile pause nightly-report"),
@@ -630,6 +725,7 @@ const COMMANDS: &[(&str, &str, &str)] = &[
     ("token make", "创建令牌；只显示一次。", "campanile token make --scope executor:billing --note 'billing servers'"),
     ("token list", "列出令牌。", "campanile token list"),
     ("token revoke", "撤销令牌；凭它接入者将被断开。", "campanile token revoke 5f0c81d2a94e"),
+    ("config", "显示每个配置项的值及其来源。", "campanile config --config /etc/campanile/campanile.toml"),
     ("certs", "为节点和执行器制作证书。", "campanile certs make --out certs --host node-1.example"),
     (
         "certs make",
@@ -641,6 +737,7 @@ const COMMANDS: &[(&str, &str, &str)] = &[
 /// Of each argument, what it is in Chinese; `command.argument` where the same name means different things.
 const ARGUMENTS: &[(&str, &str)] = &[
     ("data", "数据目录；默认使用桌面应用的目录。"),
+    ("config", "配置文件；默认使用数据目录中的 campanile.toml。"),
     ("json", "输出 JSON，供程序读取。"),
     ("lang", "输出语言：zh 或 en；默认按 LANG。"),
     ("zone", "显示时间所用的时区，例如 Asia/Shanghai；默认为本机时区。"),
@@ -686,6 +783,7 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("year", "年份；默认为今年。"),
     ("export.year", "仅此年份。"),
     ("csv", "写成 CSV 而不是 .ics。"),
+    ("shards", "分片运行中仅这些分片：层级，以及分片或首尾两个分片。"),
     ("folder", "包含 tzdata.zi 的已编译时区目录：/usr/share/zoneinfo，或 Python 包 tzdata 的目录。"),
     ("export.jobs", "任务名称；默认为全部。"),
     ("jobs", "任务名称。"),
@@ -696,6 +794,16 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("beside", "不等待该任务之前的运行。"),
     ("executor", "只由任务所属组中的该执行器运行。"),
     ("wait", "等待结束；若有运行失败则以失败退出。"),
+    (
+        "data_file",
+        "以该文件（CSV、Excel 或 JSON）中的项运行分片任务，并跟踪进度；FILE 不是目录时也可写作 --data FILE。",
+    ),
+    ("level_column", "表示各项层级的列（或 JSON 字段）；未指定时只有一个层级。"),
+    ("sheet", "工作簿中的工作表；默认为第一个。"),
+    ("encoding", "文件的编码，例如 gbk；默认自动识别。"),
+    ("headerless", "首行也是数据；列名为 A、B、C……"),
+    ("no_wait", "以该文件启动运行，不跟踪进度。"),
+    ("report.output", ".csv 或 .xlsx 文件；- 表示将 CSV 写到标准输出。"),
     ("job", "仅显示该任务的记录。"),
     ("runs.state", "仅显示该状态：waiting、running、succeeded、failed、cancelled、superseded。"),
     ("tasks.state", "仅显示该代码，例如 302。"),
@@ -779,6 +887,26 @@ mod tests {
     fn the_command_line_is_consistent() {
         for lang in [Lang::En, Lang::Zh] {
             command(lang).debug_assert();
+        }
+    }
+
+    #[test]
+    fn run_takes_a_file_with_data_and_still_a_data_folder() {
+        let table = [
+            ("campanile run job --data a.csv", "campanile run job --data-file a.csv"),
+            ("campanile run job --data=a.csv --no-wait", "campanile run job --data-file a.csv --no-wait"),
+            ("campanile run job --data folder", "campanile run job --data folder"),
+            ("campanile --data folder run job --data a.csv", "campanile --data folder run job --data-file a.csv"),
+            ("campanile --data new --json run job", "campanile --data new --json run job"),
+            ("campanile --data run jobs", "campanile --data run jobs"),
+            ("campanile jobs --data a.csv", "campanile jobs --data a.csv"),
+            ("campanile run --data", "campanile run --data"),
+            ("campanile", "campanile"),
+        ];
+        for (typed, expected) in table {
+            let words = typed.split(' ').map(str::to_owned).collect();
+            let told = with_items(words, |path| path == Path::new("folder"));
+            assert_eq!(told.join(" "), expected, "{typed}");
         }
     }
 

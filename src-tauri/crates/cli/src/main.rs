@@ -2,12 +2,15 @@
 //!
 //! Carries what is typed to the API and writes what comes back; no rule lives here. Exit codes: 0 it
 //! is done, 1 the answer is no, 2 the line makes no sense, 3 it was refused, 4 storage or engine
-//! cannot be reached.
+//! cannot be reached, 130 somebody broke it off.
 
 mod alarms;
 mod arguments;
 mod calendars;
+mod config;
+mod data;
 mod executors;
+mod following;
 mod future;
 mod jobs;
 mod runs;
@@ -20,6 +23,7 @@ mod zones;
 
 use std::process::ExitCode;
 
+use campanile_host::config::Config;
 use campanile_model::Fault;
 use clap::FromArgMatches;
 
@@ -33,16 +37,21 @@ pub enum Answer {
     Yes,
     /// The check failed, or the run did.
     No,
+    /// Somebody broke it off.
+    Left,
 }
 
 fn main() -> ExitCode {
     let typed: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let lang = Lang::of_line(&typed);
-    let line = match arguments::command(lang).try_get_matches().and_then(|matches| Line::from_arg_matches(&matches)) {
-        Ok(line) => line,
-        // Help and version come this way too; only what makes no sense is an error.
-        Err(error) => error.exit(),
-    };
+    let typed = arguments::with_items(typed, std::path::Path::is_dir);
+    let line =
+        match arguments::command(lang).try_get_matches_from(typed).and_then(|matches| Line::from_arg_matches(&matches))
+        {
+            Ok(line) => line,
+            // Help and version come this way too; only what makes no sense is an error.
+            Err(error) => error.exit(),
+        };
     let json = line.json;
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -54,6 +63,7 @@ fn main() -> ExitCode {
     match runtime.block_on(Box::pin(carry_out(line, lang))) {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
+        Ok(Answer::Left) => ExitCode::from(130),
         Err(fault) => {
             match json {
                 true => eprintln!("{}", serde_json::to_string(&fault).unwrap_or_else(|_| fault.to_string())),
@@ -65,7 +75,7 @@ fn main() -> ExitCode {
 }
 
 async fn carry_out(line: Line, lang: Lang) -> Result<Answer, Fault> {
-    let Line { data, json, zone, verb, .. } = line;
+    let Line { data, json, zone, verb, config: named, .. } = line;
     // A schedule of its own needs no folder, and none is made for it. Where one is named its calendars count.
     if let Verb::Preview(preview) = &verb
         && data.is_none()
@@ -77,13 +87,21 @@ async fn carry_out(line: Line, lang: Lang) -> Result<Answer, Fault> {
         let CertsVerb::Make(make) = &certs.what;
         return tokens::make_certs(make, json, lang);
     }
-    let data = data.unwrap_or_else(campanile_host::DataFolder::default_path);
-    if let Verb::Serve(options) = verb {
-        return serve::serve(data, &options, json).await;
+    let mut flags = match &verb {
+        Verb::Serve(options) => options.flags(),
+        _ => Vec::new(),
+    };
+    flags.extend(data.map(|data| ("data", "--data", data.display().to_string())));
+    let config = Config::read(named.as_deref(), flags, |name| std::env::var(name).ok())?;
+    let data = config.path("data").unwrap_or_else(campanile_host::DataFolder::default_path);
+    match verb {
+        Verb::Config => return Ok(config::show(&config, json, lang)),
+        Verb::Serve(_) => return serve::serve(data, &config, json).await,
+        _ => {}
     }
-    let session = Session::open(data, zone.unwrap_or_default(), json, lang).await?;
+    let session = Session::open(data, &config, zone.unwrap_or_default(), json, lang).await?;
     let answer = match verb {
-        Verb::Serve(_) | Verb::Certs(_) => Ok(Answer::Yes),
+        Verb::Serve(_) | Verb::Certs(_) | Verb::Config => Ok(Answer::Yes),
         Verb::Preview(preview) => future::preview(&session, preview).await,
         Verb::Reschedule(drag) => future::reschedule(&session, drag).await,
         Verb::Backfill(backfill) => future::backfill(&session, backfill).await,
@@ -102,6 +120,7 @@ async fn carry_out(line: Line, lang: Lang) -> Result<Answer, Fault> {
         Verb::Resume(of) => jobs::change(&session, "resume_jobs", of).await,
         Verb::Remove(of) => jobs::change(&session, "remove_jobs", of).await,
         Verb::Run(run) => runs::run(&session, run).await,
+        Verb::Report(report) => data::report(&session, report).await,
         Verb::Runs(list) => runs::list(&session, list).await,
         Verb::Tasks(list) => runs::tasks(&session, list).await,
         Verb::Logs(logs) => runs::logs(&session, logs).await,

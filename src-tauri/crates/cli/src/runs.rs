@@ -4,21 +4,25 @@ use std::time::{Duration, Instant};
 
 use campanile_api::views::*;
 use campanile_model::instance::InstanceState;
+use campanile_model::sharding::ShardRange;
 use campanile_model::task::TaskState;
 use campanile_model::{Code, Fault};
 use serde_json::{Map, Value, json};
 
-use crate::Answer;
-use crate::arguments::{Logs, OfRun, Run, Runs, Tasks};
+use crate::arguments::{Logs, OfShards, Run, Runs, Tasks};
 use crate::said::Lang;
 use crate::session::{Session, write};
+use crate::{Answer, data};
 
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Where the program that ran it has gone, another one takes over within five seconds, or none does.
-const NOBODY_COMES: Duration = Duration::from_secs(10);
+pub const NOBODY_COMES: Duration = Duration::from_secs(10);
 
 pub async fn run(session: &Session, run: Run) -> Result<Answer, Fault> {
+    if let Some(file) = run.data_file.clone() {
+        return data::run(session, run, &file).await;
+    }
     if run.wait {
         let status: Status = session.ask("status", json!({})).await?;
         if status.node == NodeState::Leaderless {
@@ -29,16 +33,26 @@ pub async fn run(session: &Session, run: Run) -> Result<Answer, Fault> {
     let parameters = parameters(session, &run).await?;
     let input = json!({"jobs": run.jobs, "parameters": parameters, "beside": run.beside, "executor": run.executor});
     let done: DoneView = session.ask("run_jobs", input).await?;
-    if !run.wait {
-        match session.is_for_programs() {
-            true => write(&format!("{:#}\n", json!(done))),
-            false => write(&done.instances.iter().map(|id| format!("{id}\n")).collect::<String>()),
-        }
-        return Ok(Answer::Yes);
+    match run.wait {
+        true => ended(session, &done.instances).await,
+        false => started(session, &done),
     }
+}
+
+/// Tells of runs that nobody waits for.
+pub fn started(session: &Session, done: &DoneView) -> Result<Answer, Fault> {
+    match session.is_for_programs() {
+        true => write(&format!("{:#}\n", json!(done))),
+        false => write(&done.instances.iter().map(|id| format!("{id}\n")).collect::<String>()),
+    }
+    Ok(Answer::Yes)
+}
+
+/// Waits for the end of runs, and tells of it.
+pub async fn ended(session: &Session, instances: &[String]) -> Result<Answer, Fault> {
     let mut ended: Vec<InstanceDetail> = Vec::new();
     let mut led_at = Instant::now();
-    for instance in &done.instances {
+    for instance in instances {
         loop {
             let detail: InstanceDetail = session.ask("get_instance", json!({"instance": instance})).await?;
             if detail.row.state.is_final() {
@@ -66,7 +80,7 @@ pub async fn run(session: &Session, run: Run) -> Result<Answer, Fault> {
 }
 
 /// What was typed as text is text where the processor wants text, and JSON otherwise.
-async fn parameters(session: &Session, run: &Run) -> Result<Option<Map<String, Value>>, Fault> {
+pub async fn parameters(session: &Session, run: &Run) -> Result<Option<Map<String, Value>>, Fault> {
     if run.param.is_empty() {
         return Ok(None);
     }
@@ -209,13 +223,42 @@ pub async fn logs(session: &Session, logs: Logs) -> Result<Answer, Fault> {
 /// A task by its own id, or by that of its run.
 async fn task_of(session: &Session, id: &str) -> Result<String, Fault> {
     let of_run: Result<InstanceDetail, Fault> = session.ask("get_instance", json!({"instance": id})).await;
-    Ok(of_run.ok().and_then(|detail| detail.tasks.into_iter().next()).map_or_else(|| id.to_owned(), |task| task.id))
+    let Ok(detail) = of_run else { return Ok(id.to_owned()) };
+    if detail.row.sharding.is_some() {
+        return first_shard(session, id).await;
+    }
+    Ok(detail.tasks.into_iter().next().map_or_else(|| id.to_owned(), |task| task.id))
 }
 
-pub async fn change(session: &Session, operation: &str, of: OfRun) -> Result<Answer, Fault> {
+/// What stands for a run that is cut into shards: the first of its first level.
+async fn first_shard(session: &Session, run: &str) -> Result<String, Fault> {
+    let sharding: ShardingView = session.ask("get_sharding", json!({"instance": run})).await?;
+    let level = sharding.levels.level.first().copied().unwrap_or(0);
+    let shard: ShardView = session.ask("get_shard", json!({"instance": run, "level": level, "shard": 0})).await?;
+    Ok(shard.task.id)
+}
+
+/// `0:3` or `0:3-5`.
+fn shard_range(text: &str) -> Result<ShardRange, Fault> {
+    let range = || {
+        let (level, shards) = text.trim().split_once(':')?;
+        let (from, to) = shards.split_once('-').unwrap_or((shards, shards));
+        let last: u32 = to.parse().ok()?;
+        Some(ShardRange { level: level.parse().ok()?, from: from.parse().ok()?, until: last.checked_add(1)? })
+    };
+    let wrong = || Code::BadRequest.fault().with("reason", format!("{text} is not LEVEL:FROM-TO")).at("shards");
+    range().ok_or_else(wrong)
+}
+
+pub async fn change(session: &Session, operation: &str, of: OfShards) -> Result<Answer, Fault> {
+    let mut input = json!({"instance": of.run});
+    if !of.shards.is_empty() {
+        let ranges = of.shards.iter().map(|text| shard_range(text)).collect::<Result<Vec<_>, _>>()?;
+        input["shards"] = json!(ranges);
+    }
     let told = |_: &DoneView| match operation {
         "cancel_instance" => session.say("it is being stopped\n", "正在停止\n").to_owned(),
         _ => session.say("it is tried again\n", "正在重试\n").to_owned(),
     };
-    session.show(operation, json!({"instance": of.run}), told).await.map(|_| Answer::Yes)
+    session.show(operation, input, told).await.map(|_| Answer::Yes)
 }

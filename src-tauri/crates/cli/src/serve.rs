@@ -3,37 +3,40 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use campanile_host::config::Config;
 use campanile_host::{DataFolder, ExecutorPort, Host, Options, Server, TlsFiles, Who, keep_records};
 use campanile_model::{Code, Fault};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::Answer;
-use crate::arguments::Serve;
 use crate::session::write;
 
-pub async fn serve(data: PathBuf, options: &Serve, json: bool) -> Result<Answer, Fault> {
+pub async fn serve(data: PathBuf, config: &Config, json: bool) -> Result<Answer, Fault> {
     let folder = DataFolder::open(&data)?;
     let _records = keep_records(&folder, true)?;
-    let who = Who::Serve { allow_shell: options.allow_shell, capacity: options.capacity };
-    let host = Arc::new(Host::open(Options { data, who }).await?);
-    let server = Server::bind(&host, options.port).await?;
+    let allow_shell = config.flag("embedded.allow_shell").unwrap_or(false);
+    let who = Who::Serve { allow_shell, capacity: config.number("embedded.capacity") };
+    let host = Arc::new(Host::open_as(Options { data, who }, config).await?);
+    let server = Server::bind(&host, config.number("http.port").unwrap_or(0)).await?;
     let (address, url) = (server.address(), server.url());
-    let executors = match options.executors {
+    let executors = match config.listen("executors.listen") {
         Some(address) => {
-            let tls = match (&options.tls_cert, &options.tls_key) {
-                (Some(certificate), Some(key)) => Some(TlsFiles {
-                    certificate: certificate.clone(),
-                    key: key.clone(),
-                    client_ca: options.client_ca.clone(),
-                }),
+            let tls = match (config.path("executors.certificate"), config.path("executors.key")) {
+                (Some(certificate), Some(key)) => {
+                    Some(TlsFiles { certificate, key, client_ca: config.path("executors.client_ca") })
+                }
                 _ => None,
             };
-            if tls.is_none() && !address.ip().is_loopback() && !options.without_tls {
+            let without_tls = config.flag("executors.without_tls").unwrap_or(false);
+            if tls.is_none() && !address.ip().is_loopback() && !without_tls {
                 return Err(Code::TlsMissing.fault().with("address", address));
             }
             let port = ExecutorPort::bind(address, tls.as_ref()).await?;
-            host.tells_executors_of(options.advertise.as_deref());
+            // Of a port on every address nobody can tell by which of them others reach it.
+            let own = Some(port.address()).filter(|own| config.in_team() && !own.ip().is_unspecified());
+            let advertised = config.text("executors.advertise").map(str::to_owned);
+            host.tells_executors_of(advertised.or_else(|| own.map(|own| own.to_string())).as_deref());
             Some(port)
         }
         None => None,

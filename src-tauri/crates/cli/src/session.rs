@@ -3,8 +3,10 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
+use campanile_api::views::GivenFile;
 use campanile_api::{CallContext, Lang as ApiLang};
-use campanile_host::{Host, Options, Who};
+use campanile_host::config::Config;
+use campanile_host::{Host, Options, Pieces, Wanted, Who};
 use campanile_model::{Code, Fault, Words};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -19,8 +21,8 @@ pub struct Session {
 }
 
 impl Session {
-    pub async fn open(data: PathBuf, zone: String, json: bool, lang: Lang) -> Result<Session, Fault> {
-        let host = Host::open(Options { data, who: Who::Command }).await?;
+    pub async fn open(data: PathBuf, config: &Config, zone: String, json: bool, lang: Lang) -> Result<Session, Fault> {
+        let host = Host::open_as(Options { data, who: Who::Command }, config).await?;
         let cx = CallContext {
             who: host.person().clone(),
             zone,
@@ -60,6 +62,24 @@ impl Session {
             false => write(&read(&view)),
         }
         Ok(view)
+    }
+
+    /// A file of this machine, under the name by which it is looked at and taken in.
+    pub fn hand_in(&self, path: &Path) -> Result<GivenFile, Fault> {
+        self.host.hand_in(path)
+    }
+
+    /// Whole, or not at all.
+    pub async fn save(&self, wanted: &Wanted, path: &Path) -> Result<(), Fault> {
+        campanile_host::save(&self.host, wanted, path, &self.cx).await
+    }
+
+    pub async fn pieces(&self, wanted: &Wanted) -> Result<Pieces, Fault> {
+        wanted.pieces(&self.host, &self.cx).await
+    }
+
+    pub async fn next(&self, pieces: &mut Pieces) -> Result<Option<Vec<u8>>, Fault> {
+        pieces.next(&self.host, &self.cx).await
     }
 
     pub fn is_for_programs(&self) -> bool {

@@ -4,33 +4,27 @@
 //! connection; then everyone who waits is woken when the connection stands again, and looks.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use campanile_coord::locks::{Entered, LockError, LockName, LockRow, LockTable, Owner, Result};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
-use redis::{RedisError, RedisResult, Script, Value};
+use redis::{RedisError, RedisResult, Value};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::PREFIX;
-use crate::place::{Line, Place, PlaceError};
-
-macro_rules! scripts {
-    ($($name:ident = $file:literal;)*) => {
-        $(static $name: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!(concat!("scripts/", $file))));)*
-    };
-}
+use crate::place::{Line, Place, PlaceError, Redis};
+use crate::{PREFIX, encoded, ms, scripts};
 
 scripts! {
-    ENTER = "enter.lua";
-    LEAVE = "leave.lua";
-    KEEP = "keep.lua";
-    GIVE_UP = "give_up.lua";
-    BREAK = "break.lua";
-    LOOK = "look.lua";
+    ENTER = "locks/enter.lua";
+    LEAVE = "locks/leave.lua";
+    KEEP = "locks/keep.lua";
+    GIVE_UP = "locks/give_up.lua";
+    BREAK = "locks/break.lua";
+    LOOK = "locks/look.lua";
 }
 
 /// Between two tries to listen.
@@ -41,7 +35,7 @@ const STEP: usize = 500;
 const PAUSE: Duration = Duration::from_millis(1);
 
 pub struct RedisLocks {
-    line: Line,
+    line: Arc<Line>,
     bells: Arc<Bells>,
     listening: JoinHandle<()>,
 }
@@ -55,10 +49,15 @@ impl Drop for RedisLocks {
 impl RedisLocks {
     /// Does not reach out: a Redis that is away is an error of each verb, until it is back.
     pub fn open(place: Place) -> std::result::Result<RedisLocks, PlaceError> {
-        place.check()?;
+        Ok(RedisLocks::on(&Redis::at(place)?))
+    }
+
+    /// On a connection that others use as well.
+    pub fn on(redis: &Redis) -> RedisLocks {
+        let line = redis.line();
         let bells = Arc::new(Bells::default());
-        let listening = tokio::spawn(listen(place.clone(), bells.clone()));
-        Ok(RedisLocks { line: Line::new(place), bells, listening })
+        let listening = tokio::spawn(listen(line.place.clone(), bells.clone()));
+        RedisLocks { line, bells, listening }
     }
 
     /// Names of keys that look like locks, at most `limit` of each node.
@@ -183,11 +182,6 @@ fn read<T: redis::FromRedisValue>(value: &Value) -> Result<T> {
     redis::from_redis_value_ref(value).map_err(|error| LockError::Unavailable(Box::new(error)))
 }
 
-/// Redis counts in whole milliseconds; nothing lives for none.
-fn ms(span: Duration) -> u64 {
-    u64::try_from(span.as_millis()).unwrap_or(u64::MAX).clamp(1, 1 << 50)
-}
-
 /// Both keys of a lock stand under its name as hash tag, so that one script may touch both in a cluster.
 fn lock_key(lock: &LockName) -> String {
     format!("{PREFIX}lock:{{{}}}", encoded(lock.as_str()))
@@ -201,20 +195,17 @@ fn channel() -> String {
     format!("{PREFIX}lock-left")
 }
 
-/// Without braces, which would end the hash tag, or what a pattern would read as its own.
-fn encoded(name: &str) -> String {
-    let mut text = String::with_capacity(name.len());
-    for character in name.chars() {
-        match character {
-            '%' | '{' | '}' => text.push_str(&format!("%{:02x}", u32::from(character))),
-            _ => text.push(character),
-        }
-    }
-    text
-}
-
 fn decoded(text: &str) -> String {
-    text.replace("%7b", "{").replace("%7d", "}").replace("%25", "%")
+    let mut name = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('%') {
+        name.push_str(before);
+        let code = after.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok());
+        name.push(code.map_or('%', char::from));
+        rest = if code.is_some() { &after[2..] } else { after };
+    }
+    name.push_str(rest);
+    name
 }
 
 /// Those of this process who wait for a lock to be left.
@@ -250,16 +241,16 @@ impl Bells {
 }
 
 async fn listen(place: Place, bells: Arc<Bells>) {
-    loop {
-        if let Err(error) = listen_once(&place, &bells).await {
+    for turn in 0.. {
+        if let Err(error) = listen_once(&place, turn, &bells).await {
             tracing::debug!(error = &error as &dyn std::error::Error, "not listening for locks that are left");
         }
         tokio::time::sleep(LISTEN_AGAIN).await;
     }
 }
 
-async fn listen_once(place: &Place, bells: &Bells) -> RedisResult<()> {
-    let mut messages = place.listening_post().await?.get_async_pubsub().await?;
+async fn listen_once(place: &Place, turn: usize, bells: &Bells) -> RedisResult<()> {
+    let mut messages = place.listening_post(turn).await?.get_async_pubsub().await?;
     messages.subscribe(channel()).await?;
     bells.ring_all();
     let mut messages = messages.into_on_message();
@@ -277,7 +268,7 @@ mod tests {
 
     #[test]
     fn any_name_makes_one_hash_tag_and_is_read_back() {
-        for name in ["a", "}", "{x}{", "50%", "%7b", "order:17", "日报"] {
+        for name in ["a", "}", "{x}{", "50%", "%7b", "%", "a[b]*?\\", "order:17", "日报"] {
             let key = lock_key(&LockName::new(name).expect("a good name"));
             let tag = key.split_once('{').and_then(|(_, rest)| rest.split_once('}')).expect("a tag");
             assert!(!tag.0.is_empty() && tag.1.is_empty(), "{key}");

@@ -3,9 +3,10 @@
 //! A connection that fails is thrown away and dialled anew by whoever asks next. Nothing is sent a second time here:
 //! whether that may be done only the caller knows.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures::FutureExt;
 use redis::aio::{ConnectionLike, MultiplexedConnection};
 use redis::cluster::ClusterClient;
 use redis::cluster_async::ClusterConnection;
@@ -17,8 +18,8 @@ use redis::{
 };
 use tokio::sync::Mutex;
 
-/// What does not answer within this does not answer.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// One answer, and one connection; all that somebody waits for ends within [`campanile_coord::PATIENCE`].
+const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// Where Redis is. Addresses are URLs: `redis://[user:password@]host:port[/database]`, or `rediss://` with TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,17 +57,19 @@ impl Place {
         Ok(())
     }
 
-    /// A node that hears every message that is published: the master, or any node of a cluster.
-    pub(crate) async fn listening_post(&self) -> RedisResult<Client> {
+    /// A node that hears every message that is published: the master, or any node of a cluster. Each `turn` begins
+    /// with another of the addresses: one that takes connections and says nothing must not cost all the time there is
+    /// every time.
+    pub(crate) async fn listening_post(&self, turn: usize) -> RedisResult<Client> {
         match self {
             Place::Single(url) => client(url),
             Place::Sentinel { sentinels, master } => {
-                let mut sentinel = Sentinel::build(sentinels.iter().map(String::as_str).collect())?;
+                let mut sentinel = Sentinel::build(in_turn(sentinels, turn).collect())?;
                 sentinel.async_master_for(master, None).await
             }
             Place::Cluster(urls) => {
                 let mut last = None;
-                for url in urls {
+                for url in in_turn(urls, turn) {
                     let found = client(url)?;
                     match found.get_multiplexed_async_connection_with_config(&timeouts()).await {
                         Ok(_) => return Ok(found),
@@ -81,7 +84,7 @@ impl Place {
 
     /// The nodes that have keys of their own: for walking through all of them.
     pub(crate) async fn masters(&self) -> RedisResult<Vec<MultiplexedConnection>> {
-        let first = self.listening_post().await?;
+        let first = self.listening_post(0).await?;
         let mut connection = first.get_multiplexed_async_connection_with_config(&timeouts()).await?;
         let Place::Cluster(_) = self else { return Ok(vec![connection]) };
         let slots: Value = redis::cmd("CLUSTER").arg("SLOTS").query_async(&mut connection).await?;
@@ -103,7 +106,7 @@ impl Place {
         Ok(masters)
     }
 
-    async fn dial(&self) -> RedisResult<Wire> {
+    async fn dial(&self, turn: usize) -> RedisResult<Wire> {
         match self {
             Place::Cluster(urls) => {
                 let client = ClusterClient::builder(urls.iter().map(String::as_str))
@@ -115,11 +118,15 @@ impl Place {
                 Ok(Wire::Cluster(client.get_async_connection().await?))
             }
             Place::Single(_) | Place::Sentinel { .. } => {
-                let client = self.listening_post().await?;
+                let client = self.listening_post(turn).await?;
                 Ok(Wire::Node(client.get_multiplexed_async_connection_with_config(&timeouts()).await?))
             }
         }
     }
+}
+
+fn in_turn(urls: &[String], turn: usize) -> impl Iterator<Item = &str> {
+    urls.iter().cycle().skip(turn % urls.len().max(1)).take(urls.len()).map(String::as_str)
 }
 
 fn client(url: &str) -> RedisResult<Client> {
@@ -180,39 +187,62 @@ impl ConnectionLike for Wire {
     }
 }
 
+/// One way to Redis, for all of this process that needs it.
+#[derive(Clone)]
+pub struct Redis(Arc<Line>);
+
+impl Redis {
+    /// Does not reach out: a Redis that is away is an error of each thing asked of it, until it is back.
+    pub fn at(place: Place) -> Result<Redis, PlaceError> {
+        place.check()?;
+        Ok(Redis(Arc::new(Line { place, wire: Mutex::new(None), dialled: AtomicUsize::new(0) })))
+    }
+
+    pub(crate) fn line(&self) -> Arc<Line> {
+        self.0.clone()
+    }
+}
+
 /// The connection that everyone of this process shares.
 pub(crate) struct Line {
     pub place: Place,
     wire: Mutex<Option<Wire>>,
+    dialled: AtomicUsize,
 }
 
 impl Line {
-    pub fn new(place: Place) -> Line {
-        Line { place, wire: Mutex::new(None) }
-    }
-
     /// A connection that looked sound a moment ago.
     async fn wire(&self) -> RedisResult<Wire> {
         let mut wire = self.wire.lock().await;
         if let Some(wire) = wire.as_ref() {
             return Ok(wire.clone());
         }
-        let dialled = tokio::time::timeout(PATIENCE, self.place.dial())
-            .map(|dialled| dialled.unwrap_or_else(|_| Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into())))
-            .await?;
+        let turn = self.dialled.fetch_add(1, Ordering::Relaxed);
+        let dialled = self.place.dial(turn).await?;
         *wire = Some(dialled.clone());
         Ok(dialled)
     }
 
-    /// Runs a script once. Keys that one script names stand under one hash tag.
+    /// Runs a script once. Keys that one script names stand under one hash tag. However many wait for the same
+    /// connection, none waits for longer than it may.
     pub async fn run<T: redis::FromRedisValue>(&self, script: &redis::ScriptInvocation<'_>) -> RedisResult<T> {
-        let mut wire = self.wire().await?;
-        let answer = script.invoke_async(&mut wire).await;
-        if answer.as_ref().is_err_and(is_the_wires_fault) {
-            *self.wire.lock().await = None;
+        let answer = tokio::time::timeout(campanile_coord::PATIENCE, async {
+            let mut wire = self.wire().await?;
+            script.invoke_async(&mut wire).await
+        });
+        let answer = answer.await.unwrap_or_else(|_| Err(late()));
+        if answer.as_ref().is_err_and(is_the_wires_fault)
+            // Whoever dials just now is on the way to a new one.
+            && let Ok(mut wire) = self.wire.try_lock()
+        {
+            *wire = None;
         }
         answer
     }
+}
+
+pub(crate) fn late() -> RedisError {
+    std::io::Error::from(std::io::ErrorKind::TimedOut).into()
 }
 
 /// Whether another connection may do better: this one broke, or leads to a server that is no master any more.
@@ -220,4 +250,18 @@ fn is_the_wires_fault(error: &RedisError) -> bool {
     error.is_io_error()
         || error.is_unrecoverable_error()
         || matches!(error.kind(), ErrorKind::Server(ServerErrorKind::ReadOnly | ServerErrorKind::MasterDown))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_turn_begins_with_another_address() {
+        let urls = ["a", "b", "c"].map(str::to_owned);
+        for (turn, order) in [(0, ["a", "b", "c"]), (1, ["b", "c", "a"]), (5, ["c", "a", "b"])] {
+            assert_eq!(in_turn(&urls, turn).collect::<Vec<_>>(), order);
+        }
+        assert_eq!(in_turn(&[], 3).count(), 0);
+    }
 }

@@ -11,7 +11,7 @@ use campanile_coord::conformance::tokio_clock;
 use campanile_coord::locks::{Entered, Keep, LockError, LockName, LockRow, LockTable, Locks, Owner, Quorum, Result};
 use campanile_coord_redis::{Place, RedisLocks};
 use futures::future::BoxFuture;
-use servers::{Server, cluster, installed, receipt};
+use servers::{Server, cluster, installed, receipt, watched};
 
 /// A table together with the servers that it lives on.
 struct Housed<T> {
@@ -128,17 +128,8 @@ async fn behind_sentinel_locks_go_on_with_the_new_master() {
     if !installed() {
         return;
     }
-    let mut master = Server::start(&[]);
-    let replica = Server::start(&["--replicaof", &format!("127.0.0.1 {}", master.port)]);
-    let sentinels: Vec<Server> = (0..3).map(|_| Server::sentinel(master.port)).collect();
-    // They must know of the replica and of each other before the master goes.
+    let (mut master, replica, sentinels) = watched();
     let clock = tokio_clock();
-    let known = |what: &str, many: usize| {
-        sentinels.iter().all(|sentinel| sentinel.cli(&["SENTINEL", what, "town"]).matches("runid").count() >= many)
-    };
-    while !(known("replicas", 1) && known("sentinels", 2)) {
-        clock.sleep_until(clock.now() + Duration::from_millis(50)).await;
-    }
     let place = Place::Sentinel { sentinels: sentinels.iter().map(Server::url).collect(), master: "town".into() };
     let table = Arc::new(RedisLocks::open(place).expect("good addresses"));
     let locks = Locks::new(table, Arc::new(CountingFences::default()), clock.clone());

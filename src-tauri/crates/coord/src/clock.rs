@@ -1,11 +1,23 @@
 //! Time, as those who wait see it. The engine's clock is this one; a backend with a clock of its own uses it to wait only.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use campanile_model::Timestamp;
 
 #[async_trait]
 pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
+
+    /// How far `now` may be from the time that all go by, as far as is known.
+    fn uncertainty(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// How far the machine's own clock is from it, in milliseconds.
+    fn offset_ms(&self) -> i64 {
+        0
+    }
 
     /// Returns at once if `deadline` has passed, and early where the clock was set back meanwhile: whoever sleeps looks
     /// again, so that nobody sleeps for as long as the clock was set back.

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use campanile_model::{AlarmId, InstanceId, JobId, QuestionId, RequestId, TaskId, Timestamp};
+use campanile_model::{AlarmId, DataId, InstanceId, JobId, QuestionId, RequestId, TaskId, Timestamp};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -50,6 +50,10 @@ impl Dice {
 
     pub fn question_id(&self, now: Timestamp) -> QuestionId {
         QuestionId::new(now.millis(), self.bits())
+    }
+
+    pub fn data_id(&self, now: Timestamp) -> DataId {
+        DataId::new(now.millis(), self.bits())
     }
 
     fn bits(&self) -> [u8; 10] {

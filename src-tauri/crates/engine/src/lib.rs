@@ -27,16 +27,18 @@ pub mod questions;
 pub mod registrar;
 mod rest;
 pub mod roster;
+pub mod share;
 mod shared;
 mod shelf;
 mod specs;
 pub mod sweeper;
+mod team;
 
 pub use clock::{Clock, SystemClock};
 pub use desk::Desk;
 pub use dice::Dice;
 pub use node::{ENGINE_LEASE, LEASE, Node, Standing};
 pub use shared::{
-    BLACKOUTS, HELD_MILLIS, HOLD, Holding, Shared, read_blackouts, read_held_millis, read_hold, read_limits,
+    BLACKOUTS, HELD_MILLIS, HOLD, Holding, Member, Shared, read_blackouts, read_held_millis, read_hold, read_limits,
 };
 pub use shelf::{ALMANAC_SETTING, CALENDAR_SETTING, Shelf, read_calendars};

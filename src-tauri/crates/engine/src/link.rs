@@ -49,6 +49,22 @@ pub enum Method {
     PostProcess,
 }
 
+impl Method {
+    pub const ALL: [Method; 5] =
+        [Method::Process, Method::PreProcess, Method::ShardingProcess, Method::Notify, Method::PostProcess];
+
+    /// As it is written down.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Process => "process",
+            Method::PreProcess => "preProcess",
+            Method::ShardingProcess => "shardingProcess",
+            Method::Notify => "notify",
+            Method::PostProcess => "postProcess",
+        }
+    }
+}
+
 /// Readings of the machine that an executor runs on; a missing one is unknown, not zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Machine {
@@ -332,6 +348,9 @@ pub trait Link: Send + Sync {
     /// Whether whoever tells much should go on: false while a good deal waits for the executor to take it. True of a
     /// session that has ended.
     fn has_room(&self, session: SessionId) -> bool;
+
+    /// Where executors find nodes from now on.
+    fn show_nodes(&self, nodes: &[NodeAddress]);
 
     /// Ends the session.
     fn close(&self, session: SessionId);

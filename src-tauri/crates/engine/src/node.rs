@@ -1,5 +1,7 @@
 //! One running engine: takes the lease, lets the officers work while it has it, and stands by while it has not.
 //!
+//! In a team it does not stand by: its lease is its own seat, and of the work it leads a share ([`crate::team`]).
+//!
 //! It spawns nothing: all officers live in the one future that [`Node::run`] is, so that to drop it is
 //! to crash at whatever it was waiting for.
 
@@ -10,7 +12,7 @@ use std::time::Duration;
 use campanile_coord::{Bell, Presence};
 use campanile_model::task::Task;
 use campanile_model::{Fault, Timestamp};
-use campanile_store::{Lead, StoreError};
+use campanile_store::{Lead, LeaseRow, StoreError};
 use futures::FutureExt;
 use futures::future::{Either, select, select_all};
 
@@ -26,8 +28,10 @@ use crate::officer::{Officer, PassError, patrol};
 use crate::progress::{Progress, turn_away};
 use crate::registrar::Registrar;
 use crate::roster::ExecutorView;
+use crate::share::{Duty, OnDuty, Share};
 use crate::shared::Shared;
 use crate::sweeper::Sweeper;
+use crate::team::{Table, seat_lease};
 
 /// The lease of a data folder; its holder drives the engine.
 pub const ENGINE_LEASE: &str = "engine";
@@ -36,7 +40,7 @@ pub const ENGINE_LEASE: &str = "engine";
 pub const LEASE: Duration = Duration::from_secs(3);
 
 /// Between two renewals, and between two tries to take it.
-const RENEW_EVERY: Duration = Duration::from_secs(1);
+pub(crate) const RENEW_EVERY: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
@@ -109,30 +113,55 @@ impl Node {
     /// Gives the lease up, so that another may take it at once. Whoever calls it has stopped `run` before.
     pub async fn step_down(&self) -> Result<(), StoreError> {
         self.set_standing(Standing::Unknown);
-        match self.shared.store.lease(ENGINE_LEASE).await? {
-            Some(row) if row.lead.holder == self.shared.node => self.shared.store.release_lease(&row.lead).await,
-            _ => Ok(()),
+        let store = &self.shared.store;
+        let own = |row: &LeaseRow| row.lead.holder == self.shared.node && row.until > Timestamp::EPOCH;
+        let held: Vec<Lead> = store.leases("").await?.into_iter().filter(own).map(|row| row.lead).collect();
+        let seat = held.iter().find(|lead| lead.lease == self.own_lease());
+        if let Some(seat) = seat.filter(|_| self.shared.in_team()) {
+            store.remove_node(seat, &self.shared.node).await?;
+        }
+        store.release_leases(&held).await
+    }
+
+    /// What it leads by: the lease of a data folder, or its own seat among others.
+    fn own_lease(&self) -> String {
+        match self.shared.in_team() {
+            true => seat_lease(&self.shared.node),
+            false => ENGINE_LEASE.to_owned(),
+        }
+    }
+
+    /// The lease of whoever carries out what people ask.
+    pub fn clerk_lease(&self) -> &'static str {
+        if self.shared.in_team() { Duty::Clerk.lease() } else { ENGINE_LEASE }
+    }
+
+    /// Where it can be reached, as it says to the others of its team.
+    pub fn is_reached_at(&self, executors_at: Option<&str>, console_at: Option<&str>) {
+        if let Some(member) = self.shared.member.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            executors_at.unwrap_or_default().clone_into(&mut member.executors_at);
+            console_at.unwrap_or_default().clone_into(&mut member.console_at);
         }
     }
 
     /// With nobody leading, holds the lease just long enough to carry out what was asked; starts no tasks.
     /// False: someone leads, and will carry it out.
     pub async fn clerk_once(&self) -> Result<bool, PassError> {
-        let Some(lead) = self.try_lease().await? else { return Ok(false) };
+        let Some(lead) = self.try_lease(self.clerk_lease()).await? else { return Ok(false) };
         let mut clerk = Clerk::new(self.shared.clone(), lead.clone());
         let outcome = clerk.pass(self.shared.clock.now()).await;
         self.shared.store.release_lease(&lead).await?;
         outcome.map(|_| true)
     }
 
-    async fn try_lease(&self) -> Result<Option<Lead>, StoreError> {
+    async fn try_lease(&self, lease: &str) -> Result<Option<Lead>, StoreError> {
         let now = self.shared.clock.now();
-        self.shared.store.take_lease(ENGINE_LEASE, &self.shared.node, now, now + LEASE).await
+        self.shared.store.take_lease(lease, &self.shared.node, now, now + LEASE).await
     }
 
     async fn wait_for_lease(&self) -> Lead {
         loop {
-            match self.try_lease().await {
+            match self.try_lease(&self.own_lease()).await {
                 Ok(Some(lead)) => return lead,
                 Ok(None) => self.set_standing(Standing::Standby),
                 Err(error) => {
@@ -156,14 +185,20 @@ impl Node {
         }
 
         let shared = &self.shared;
-        let mut launcher = Launcher::new(shared.clone(), lead.clone());
-        let mut assigner = Assigner::new(shared.clone(), lead.clone());
+        let in_team = shared.in_team();
+        let share = Arc::new(if in_team { Share::default() } else { Share::whole(lead.clone()) });
+        let mut launcher = Launcher::new(shared.clone(), share.clone());
+        let mut assigner = Assigner::new(shared.clone(), share.clone());
         let mut dispatcher = Dispatcher::new(shared.clone(), lead.clone());
-        let mut monitor = Monitor::new(shared.clone(), lead.clone());
+        let mut monitor = Monitor::new(shared.clone(), lead.clone(), share.clone());
         let mut registrar = Registrar::new(shared.clone(), lead.clone());
-        let mut alerter = Alerter::new(shared.clone(), lead.clone());
-        let mut sweeper = Sweeper::new(shared.clone(), lead.clone());
-        let mut clerk = Clerk::new(shared.clone(), lead.clone());
+        let of = shared.clone();
+        let mut alerter = OnDuty::new(share.clone(), Duty::Alerter, move |lead| Alerter::new(of.clone(), lead));
+        let of = shared.clone();
+        let mut sweeper = OnDuty::new(share.clone(), Duty::Sweeper, move |lead| Sweeper::new(of.clone(), lead));
+        let of = shared.clone();
+        let mut clerk = OnDuty::new(share.clone(), Duty::Clerk, move |lead| Clerk::new(of.clone(), lead));
+        let mut table = Table::new(shared.clone(), lead.clone(), share);
         let mut progress = Progress::new(shared.clone(), lead.clone());
         let courier = Courier::new(shared.clone());
 
@@ -184,7 +219,7 @@ impl Node {
             .collect();
         duties.push(progress.listen().boxed());
         duties.push(courier.deliver().map(|never| match never {}).boxed());
-        duties.push(self.renew(lead).boxed());
+        duties.push(if in_team { table.keep().boxed() } else { self.renew(lead).boxed() });
         select_all(duties).await;
 
         self.set_standing(Standing::Unknown);
@@ -204,12 +239,12 @@ impl Node {
             let now = clock.now();
             match self.shared.store.keep_lease(lead, now + LEASE).await {
                 Ok(true) => kept_at = now,
-                Ok(false) => return PassError::Overtaken,
+                Ok(false) => return PassError::Overtaken(lead.lease.clone()),
                 Err(error) => {
                     self.shared.note_trouble(Some(&error));
                     tracing::warn!(error = &error as &dyn std::error::Error, "the lease could not be renewed");
                     if now.since(kept_at) >= LEASE {
-                        return PassError::Overtaken;
+                        return PassError::Overtaken(lead.lease.clone());
                     }
                 }
             }

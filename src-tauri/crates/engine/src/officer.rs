@@ -23,9 +23,9 @@ pub struct Pass {
 
 #[derive(Debug, thiserror::Error)]
 pub enum PassError {
-    /// We do not lead any more.
-    #[error("the lease has passed to someone else")]
-    Overtaken,
+    /// We do not lead any more: this lease is not ours.
+    #[error("the lease {0} has passed to someone else")]
+    Overtaken(String),
 
     /// The same pass will be tried again.
     #[error(transparent)]
@@ -35,7 +35,7 @@ pub enum PassError {
 impl From<StoreError> for PassError {
     fn from(error: StoreError) -> PassError {
         match error {
-            StoreError::Fenced(_) => PassError::Overtaken,
+            StoreError::Fenced(lease) => PassError::Overtaken(lease),
             other => PassError::Store(other),
         }
     }
@@ -86,7 +86,7 @@ pub async fn patrol(
                     Either::Left(_) | Either::Right(_) => {}
                 }
             }
-            Err(PassError::Overtaken) => return PassError::Overtaken,
+            Err(PassError::Overtaken(lease)) => return PassError::Overtaken(lease),
             Err(PassError::Store(error)) => {
                 tracing::warn!(officer = officer.name(), error = &error as &dyn std::error::Error, "a pass failed");
                 trouble(Some(&error));

@@ -1,12 +1,15 @@
 //! The executors that are connected to this node, and what each of them has in hand.
 //!
+//! Of those that are connected to other nodes of a team it knows what these have written down.
+//!
 //! A cache: what they hold is in the store, and what they are they say again when they come back.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use campanile_model::executor::{ExecutorEntry, HostedProcessor, MachineReading, RATE_OVER_MS};
+use campanile_model::executor::{Drain, ExecutorEntry, HostedProcessor, MachineReading, RATE_OVER_MS};
+use campanile_model::node::NodeEntry;
 use campanile_model::secret::to_hex;
 use campanile_model::task::{ExecutorRef, Move, Need, Step, TaskState};
 use campanile_model::{Code, Fault, Lane, TaskId, Timestamp};
@@ -14,6 +17,7 @@ use campanile_model::{Code, Fault, Lane, TaskId, Timestamp};
 use crate::link::{AttemptRef, Machine, Method, ProcessorOffer, Registration, SessionId};
 use crate::machine::{Readings, Resource, Strain, Thresholds};
 use crate::rest::Rest;
+use crate::team::is_live;
 
 /// An executor that says nothing for so long is gone.
 pub const EXECUTOR_LEASE: Duration = Duration::from_secs(3);
@@ -107,6 +111,38 @@ fn has_all(labels: &BTreeMap<String, String>, asked: &BTreeMap<String, String>) 
     asked.iter().all(|(name, value)| labels.get(name) == Some(value))
 }
 
+/// An executor as another node wrote it down.
+#[derive(Clone, Debug)]
+struct Elsewhere {
+    entry: ExecutorEntry,
+    /// Its node is there.
+    node_lives: bool,
+    /// When its node was last seen, or it itself.
+    seen_at: Timestamp,
+}
+
+impl Elsewhere {
+    fn lives(&self) -> bool {
+        self.node_lives && self.entry.gone_at.is_none()
+    }
+
+    fn takes(&self) -> bool {
+        self.lives() && self.entry.connected && !self.entry.draining
+    }
+
+    fn suits(&self, need: &Need) -> bool {
+        self.entry.executor.group == need.group
+            && self.entry.processors.iter().any(|offer| offer.name == need.processor)
+            && need.placed.as_ref().is_none_or(|placed| placed.executor == self.entry.executor.name)
+            && has_all(&self.entry.labels, &need.labels)
+    }
+
+    fn does(&self, processor: &str, method: Method) -> bool {
+        let mut offers = self.entry.processors.iter();
+        offers.any(|offer| offer.name == processor && offer.methods.iter().any(|name| name == method.name()))
+    }
+}
+
 /// One whose life is over.
 #[derive(Clone, Debug)]
 pub struct Gone {
@@ -155,6 +191,8 @@ struct State {
     lost: VecDeque<AttemptRef>,
     /// What somebody has asked for, and when a live executor last offered it, or it was asked for first.
     wanted: HashMap<Need, Timestamp>,
+    /// Executors that are with other nodes, as those have written them down.
+    elsewhere: BTreeMap<(String, String), Elsewhere>,
     /// Those that people want left alone; none: it is not known yet, and nobody is offered.
     drained: Option<BTreeSet<(String, String)>>,
 }
@@ -287,6 +325,14 @@ impl Roster {
         });
     }
 
+    /// The same of one that may have been counted long ago, or by another node.
+    pub fn has_in_hand(&self, executor: &ExecutorRef, task: TaskId, now: Timestamp) {
+        self.with_executor(executor, |seat| {
+            let idle_before = seat.idle(now);
+            seat.in_hand.entry(task).or_insert(InHand { started: false, idle_before });
+        });
+    }
+
     pub fn lets_go(&self, executor: &ExecutorRef, task: TaskId, now: Timestamp) {
         self.with_executor(executor, |seat| {
             seat.in_hand.remove(&task);
@@ -326,7 +372,9 @@ impl Roster {
     }
 
     pub fn has(&self, group: &str, name: &str) -> bool {
-        self.state().seats.contains_key(&(group.to_owned(), name.to_owned()))
+        let name = (group.to_owned(), name.to_owned());
+        let state = self.state();
+        state.seats.contains_key(&name) || state.elsewhere.get(&name).is_some_and(Elsewhere::lives)
     }
 
     /// Executors that take work, by name; some have no room just now.
@@ -375,11 +423,91 @@ impl Roster {
         let state = self.state();
         match state.seats.get(&(executor.group.clone(), executor.name.clone())) {
             Some(seat) if seat.registration.executor.boot == executor.boot => {
-                now.since(seat.heard_at) >= EXECUTOR_LEASE
+                now.since(seat.heard_at) >= EXECUTOR_LEASE && !state.lives_elsewhere(executor)
             }
             Some(_) => true,
-            None => state.since.is_some_and(|since| now.since(since) >= RETURN_GRACE),
+            None => {
+                let grace_is_over = |since| now.since(since) >= RETURN_GRACE;
+                state.since.is_some_and(grace_is_over)
+                    && match state.elsewhere.get(&(executor.group.clone(), executor.name.clone())) {
+                        // Another life has its name, or its own node says so.
+                        Some(other) if other.entry.executor.boot != executor.boot || other.entry.gone_at.is_some() => {
+                            true
+                        }
+                        // While its node is there, that one will say.
+                        Some(other) => !other.node_lives && grace_is_over(other.seen_at),
+                        None => true,
+                    }
+            }
         }
+    }
+
+    /// Whether a node that is there has it.
+    pub fn lives_elsewhere(&self, executor: &ExecutorRef) -> bool {
+        self.state().lives_elsewhere(executor)
+    }
+
+    /// It sits here, with or without a stream just now.
+    pub fn sits_here(&self, executor: &ExecutorRef) -> bool {
+        self.with_executor(executor, |_| ()).is_some()
+    }
+
+    /// Whether an executor of another node could take such a task at some time.
+    pub fn someone_elsewhere(&self, need: &Need) -> bool {
+        self.state().elsewhere.values().any(|other| other.takes() && other.suits(need))
+    }
+
+    /// How much all that sit here have in hand.
+    pub fn all_in_hand(&self) -> u64 {
+        self.state().seats.values().map(|seat| seat.in_hand.len() as u64).sum()
+    }
+
+    /// As it is to be written down by the node that it has just come to.
+    pub fn entry(&self, node: &str, executor: &ExecutorRef, now: Timestamp) -> Option<ExecutorEntry> {
+        self.with_executor(executor, |seat| seat.entry(node, false, now))
+    }
+
+    /// The fault of an executor whose name another life has, at another node.
+    pub fn is_taken_elsewhere(&self, executor: &ExecutorRef, now: Timestamp) -> Option<Fault> {
+        let state = self.state();
+        let other = state.elsewhere.get(&(executor.group.clone(), executor.name.clone()))?;
+        let another_life = other.entry.executor.boot != executor.boot && other.entry.gone_at.is_none();
+        let live = other.node_lives || now.since(other.seen_at) < EXECUTOR_LEASE;
+        (another_life && live).then(|| Code::ExecutorNameTaken.fault().with("executor", &executor.name))
+    }
+
+    /// Takes in what other nodes have written down. Hands back the sessions of executors that sit here no longer: they
+    /// have moved.
+    pub fn sees_others(
+        &self,
+        own: &str,
+        stored: &[(ExecutorEntry, Option<Drain>)],
+        nodes: &[NodeEntry],
+        now: Timestamp,
+    ) -> Vec<SessionId> {
+        let mut state = self.state();
+        state.elsewhere.clear();
+        let mut left = Vec::new();
+        for (entry, _) in stored.iter().filter(|(entry, _)| entry.node != own) {
+            let name = (entry.executor.group.clone(), entry.executor.name.clone());
+            let node = nodes.iter().find(|node| node.node == entry.node);
+            let other = Elsewhere {
+                entry: entry.clone(),
+                node_lives: node.is_some_and(|node| is_live(node, now)),
+                seen_at: node.map_or(entry.heard_at, |node| node.seen_at.max(entry.heard_at)),
+            };
+            let has_moved = state.seats.get(&name).is_some_and(|seat| {
+                seat.registration.executor.boot == entry.executor.boot
+                    && other.lives()
+                    && entry.connected
+                    && (seat.session.is_none() || seat.heard_at < entry.heard_at)
+            });
+            if has_moved {
+                left.extend(state.seats.remove(&name).and_then(|seat| seat.session));
+            }
+            state.elsewhere.insert(name, other);
+        }
+        left
     }
 
     /// Since when no live executor could take such a task; none where one could now.
@@ -393,7 +521,7 @@ impl Roster {
             state.wanted.insert(need.clone(), since);
         }
         state.touch_offers(now);
-        if state.seats.values().any(|seat| seat.takes(now) && seat.suits(need)) {
+        if state.could_take(need, now) {
             return None;
         }
         state.wanted.get(need).copied()
@@ -412,14 +540,31 @@ impl Roster {
             let names = if left_alone { &mut standing.draining } else { &mut standing.live };
             names.insert(name.1.clone());
         }
+        for (name, other) in &state.elsewhere {
+            if !other.lives() || !other.suits(need) || !other.does(&need.processor, method) {
+                continue;
+            }
+            let left_alone = other.entry.draining || drained.contains(name);
+            if left_alone && !standing.live.contains(&name.1) {
+                standing.draining.insert(name.1.clone());
+            } else if !left_alone {
+                standing.draining.remove(&name.1);
+                standing.live.insert(name.1.clone());
+            }
+        }
         standing
     }
 
     /// Live executors that could take such a task at some time, in the order of their names.
     pub fn names_of(&self, need: &Need, now: Timestamp) -> Vec<String> {
         let state = self.state();
-        let able = state.seats.values().filter(|seat| seat.takes(now) && seat.suits(need));
-        able.map(|seat| seat.registration.executor.name.clone()).collect()
+        let here = state.seats.values().filter(|seat| seat.takes(now) && seat.suits(need));
+        let elsewhere = state.elsewhere.values().filter(|other| other.takes() && other.suits(need));
+        let names: BTreeSet<String> = here
+            .map(|seat| seat.registration.executor.name.clone())
+            .chain(elsewhere.map(|other| other.entry.executor.name.clone()))
+            .collect();
+        names.into_iter().collect()
     }
 
     /// Seats whose lease has passed are cleared; their sessions are to be closed.
@@ -556,7 +701,11 @@ impl Seat {
             node: node.to_owned(),
             embedded: registration.embedded,
             processors: processors
-                .map(|offer| HostedProcessor { name: offer.name.clone(), title: offer.title.clone() })
+                .map(|offer| HostedProcessor {
+                    name: offer.name.clone(),
+                    title: offer.title.clone(),
+                    methods: offer.methods.iter().map(|method| method.name().to_owned()).collect(),
+                })
                 .collect(),
             labels: registration.labels.clone(),
             capacity: registration.capacity,
@@ -623,10 +772,21 @@ impl Seat {
 }
 
 impl State {
+    fn could_take(&self, need: &Need, now: Timestamp) -> bool {
+        self.seats.values().any(|seat| seat.takes(now) && seat.suits(need))
+            || self.elsewhere.values().any(|other| other.takes() && other.suits(need))
+    }
+
+    fn lives_elsewhere(&self, executor: &ExecutorRef) -> bool {
+        let other = self.elsewhere.get(&(executor.group.clone(), executor.name.clone()));
+        other.is_some_and(|other| other.lives() && other.entry.executor.boot == executor.boot)
+    }
+
     fn touch_offers(&mut self, now: Timestamp) {
-        let State { seats, wanted, .. } = self;
+        let State { seats, wanted, elsewhere, .. } = self;
         for (need, offered_at) in wanted {
-            if seats.values().any(|seat| seat.takes(now) && seat.suits(need)) {
+            let here = seats.values().any(|seat| seat.takes(now) && seat.suits(need));
+            if here || elsewhere.values().any(|other| other.takes() && other.suits(need)) {
                 *offered_at = now;
             }
         }

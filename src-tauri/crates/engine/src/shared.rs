@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use campanile_coord::Coord;
 use campanile_model::blackout::Blackouts;
+use campanile_model::executor::{Drain, ExecutorEntry};
 use campanile_model::limits::{LIMITS, Limits};
 use campanile_model::request::Hold;
 use campanile_model::{Fault, LaneClock, Timestamp};
@@ -29,9 +30,22 @@ pub const BLACKOUTS: &str = "blackouts";
 /// The setting that says how long everything has been held in all, in milliseconds; the present hold apart.
 pub const HELD_MILLIS: &str = "heldMillis";
 
+/// What a node of a team says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Member {
+    /// What people call it.
+    pub name: String,
+    /// Where executors and consoles reach it, host:port; empty: they do not.
+    pub executors_at: String,
+    pub console_at: String,
+    pub version: String,
+}
+
 pub struct Shared {
-    /// What this node is called; the holder of its leases.
+    /// What this node is called in this life; the holder of its leases.
     pub node: String,
+    /// Where it shares its work with others. None: one node at a time drives everything.
+    pub member: Mutex<Option<Member>>,
     pub store: Arc<dyn Store>,
     pub coord: Arc<dyn Coord>,
     pub clock: Arc<dyn Clock>,
@@ -60,6 +74,27 @@ impl Shared {
     pub async fn lane_clock(&self) -> Result<LaneClock, StoreError> {
         let held_since = self.hold().await?.map(|hold| hold.since);
         Ok(LaneClock { held_millis: read_held_millis(self.store.as_ref()).await?, held_since })
+    }
+
+    /// Whether it shares its work with others.
+    pub fn in_team(&self) -> bool {
+        self.member.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// Reads which executors are with other nodes, and which of these are there. Streams of executors that have moved
+    /// are closed here.
+    pub async fn look_around(
+        &self,
+        stored: &[(ExecutorEntry, Option<Drain>)],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        if self.in_team() {
+            let nodes = self.store.nodes().await?;
+            for session in self.roster.sees_others(&self.node, stored, &nodes, now) {
+                self.link.close(session);
+            }
+        }
+        Ok(())
     }
 
     pub fn note_trouble(&self, error: Option<&StoreError>) {

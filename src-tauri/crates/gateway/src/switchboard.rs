@@ -243,6 +243,10 @@ impl Link for Switchboard {
         }
     }
 
+    fn show_nodes(&self, nodes: &[NodeAddress]) {
+        self.set_nodes(nodes);
+    }
+
     fn close(&self, session: SessionId) {
         self.sessions().remove(&session);
     }

@@ -1,15 +1,15 @@
-//! Whole logs, for files: page by page, however long they are.
+//! Whole logs and reports, for files: piece by piece, however long they are.
 //!
 //! A browser saves what an address gives, and an address is kept in its history. So what opens one is a
-//! ticket: drawn for one log, good for a minute and for one look.
+//! ticket: drawn for one file, good for a minute and for one look.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use campanile_api::CallContext;
-use campanile_api::views::LogView;
+use campanile_api::views::{LogView, ReportFormat};
+use campanile_api::{CallContext, Lang, ReportPieces};
 use campanile_model::{Code, Fault};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -32,27 +32,89 @@ pub struct WantedLog {
     pub name: String,
 }
 
+/// What became of every item of a run that is cut into shards.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct WantedReport {
+    pub instance: String,
+    pub format: ReportFormat,
+    /// Of the file.
+    pub name: String,
+}
+
+/// A file of either kind.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Wanted {
+    Log(WantedLog),
+    Report(WantedReport),
+}
+
+impl Wanted {
+    pub fn name(&self) -> &str {
+        match self {
+            Wanted::Log(log) => &log.name,
+            Wanted::Report(report) => &report.name,
+        }
+    }
+
+    pub(crate) fn content_type(&self) -> &'static str {
+        match self {
+            Wanted::Log(_) => "text/plain; charset=utf-8",
+            Wanted::Report(WantedReport { format: ReportFormat::Csv, .. }) => "text/csv; charset=utf-8",
+            Wanted::Report(WantedReport { format: ReportFormat::Xlsx, .. }) => {
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+            }
+        }
+    }
+
+    /// Begins it; what is refused is refused here.
+    pub async fn pieces(&self, host: &Host, cx: &CallContext) -> Result<Pieces, Fault> {
+        Ok(match self {
+            Wanted::Log(log) => Pieces::Log(LogText::new(log)),
+            Wanted::Report(report) => {
+                Pieces::Report(Box::new(host.api().report(&report.instance, report.format, cx).await?))
+            }
+        })
+    }
+}
+
+/// A file on its way.
+pub enum Pieces {
+    Log(LogText),
+    Report(Box<ReportPieces>),
+}
+
+impl Pieces {
+    /// The next piece; none after the last.
+    pub async fn next(&mut self, host: &Host, cx: &CallContext) -> Result<Option<Vec<u8>>, Fault> {
+        match self {
+            Pieces::Log(text) => Ok(text.next(host, cx).await?.map(String::into_bytes)),
+            Pieces::Report(report) => report.next(host.api()).await,
+        }
+    }
+}
+
 #[derive(Default)]
-pub struct Downloads(Mutex<HashMap<String, (WantedLog, Instant)>>);
+pub struct Downloads(Mutex<HashMap<String, (Wanted, Lang, Instant)>>);
 
 impl Downloads {
-    pub fn offer(&self, wanted: WantedLog) -> String {
+    pub fn offer(&self, wanted: Wanted, lang: Lang) -> String {
         let drawn: [u8; 16] = rand::random();
         let ticket: String = drawn.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut tickets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tickets.retain(|_, (_, since)| since.elapsed() < GOOD_FOR);
+        tickets.retain(|_, (_, _, since)| since.elapsed() < GOOD_FOR);
         if tickets.len() >= MOST_TICKETS {
-            let oldest = tickets.iter().min_by_key(|(_, (_, since))| *since).map(|(ticket, _)| ticket.clone());
+            let oldest = tickets.iter().min_by_key(|(_, (_, _, since))| *since).map(|(ticket, _)| ticket.clone());
             oldest.map(|oldest| tickets.remove(&oldest));
         }
-        tickets.insert(ticket.clone(), (wanted, Instant::now()));
+        tickets.insert(ticket.clone(), (wanted, lang, Instant::now()));
         ticket
     }
 
-    pub fn take(&self, ticket: &str) -> Option<WantedLog> {
+    pub fn take(&self, ticket: &str) -> Option<(Wanted, Lang)> {
         let mut tickets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (wanted, since) = tickets.remove(ticket)?;
-        (since.elapsed() < GOOD_FOR).then_some(wanted)
+        let (wanted, lang, since) = tickets.remove(ticket)?;
+        (since.elapsed() < GOOD_FOR).then_some((wanted, lang))
     }
 }
 
@@ -104,10 +166,20 @@ mod tests {
     fn a_ticket_is_good_for_one_look() {
         let downloads = Downloads::default();
         let wanted = WantedLog { task: "t".to_owned(), attempt: 1, name: "a.log".to_owned() };
-        let ticket = downloads.offer(wanted);
-        assert_eq!(downloads.take(&ticket).map(|wanted| wanted.task).as_deref(), Some("t"));
+        let ticket = downloads.offer(Wanted::Log(wanted), Lang::Zh);
+        assert!(matches!(downloads.take(&ticket), Some((Wanted::Log(log), Lang::Zh)) if log.task == "t"));
         assert!(downloads.take(&ticket).is_none());
         assert!(downloads.take("other").is_none());
+    }
+
+    #[test]
+    fn what_is_wanted_is_told_apart_by_what_it_names() {
+        let read = |text: &str| serde_json::from_str::<Wanted>(text).ok();
+        let log = r#"{"task": "t", "attempt": 1, "name": "a.log"}"#;
+        assert!(matches!(read(log), Some(Wanted::Log(_))));
+        let report = r#"{"instance": "i", "format": "xlsx", "name": "a.xlsx"}"#;
+        assert!(matches!(read(report), Some(Wanted::Report(report)) if report.format == ReportFormat::Xlsx));
+        assert!(read(r#"{"name": "a.log"}"#).is_none());
     }
 
     #[test]

@@ -10,9 +10,10 @@ use std::time::Duration;
 use campanile_engine::{Node, Standing};
 use campanile_gateway::{Admission, Switchboard};
 use campanile_processors::{
-    ChildLedger, HttpPolicy, HttpProcessor, PrivateAddresses, ShellProcessor, ShellShards, SqlProcessor,
+    ChildLedger, Files, HttpPolicy, HttpProcessor, ImportProcessor, PrivateAddresses, ShellProcessor, ShellShards,
+    SqlProcessor,
 };
-use campanile_sdk::{Executor, Processor, SecretKey, transport};
+use campanile_sdk::{Executor, Processor, SecretKey, ShardingProcessor, transport};
 use tokio_util::sync::CancellationToken;
 
 use crate::Who;
@@ -37,6 +38,7 @@ pub struct Embedded {
     shell: Arc<ShellProcessor>,
     http: Arc<HttpProcessor>,
     sql: Arc<SqlProcessor>,
+    import: Arc<ImportProcessor>,
     allow_shell: bool,
     capacity: Option<u32>,
     key: Option<SecretKey>,
@@ -57,7 +59,8 @@ impl Embedded {
             name,
             shell: Arc::new(ShellProcessor::new(children.clone())),
             http: Arc::new(HttpProcessor::new(HttpPolicy { private: PrivateAddresses::WhenAsked })),
-            sql: Arc::new(SqlProcessor::new(connections)),
+            sql: Arc::new(SqlProcessor::new(connections.clone())),
+            import: Arc::new(ImportProcessor::new(connections, data.imported(), files(data, who))),
             children,
             allow_shell: who.may_run_shell(),
             capacity: who.capacity(),
@@ -78,6 +81,7 @@ impl Embedded {
             Offer { info: self.shell.describe(), hosted: self.allow_shell },
             Offer { info: self.http.describe(), hosted: true },
             Offer { info: self.sql.describe(), hosted: true },
+            Offer { info: self.import.describe(), hosted: true },
         ]
     }
 
@@ -159,6 +163,7 @@ impl Embedded {
         let mut builder = Executor::builder(GROUP, &self.name)
             .processor(self.http.clone())
             .processor(self.sql.clone())
+            .sharding_processor(self.import.clone())
             .scratch(&self.scratch)
             .time_to_leave(TIME_TO_LEAVE);
         if let Some(capacity) = self.capacity {
@@ -172,6 +177,18 @@ impl Embedded {
         }
         builder.build()
     }
+}
+
+/// Who may run a command here may read a file as well; nobody else is shown the files of a server.
+fn files(data: &DataFolder, who: Who) -> Files {
+    if who.may_run_shell() {
+        return Files::Anywhere;
+    }
+    let folder = data.imports();
+    if let Err(error) = std::fs::create_dir_all(&folder) {
+        tracing::warn!(%error, folder = %folder.display(), "there is no place for files to import");
+    }
+    Files::In(folder)
 }
 
 /// Until the program leads, or no longer does.

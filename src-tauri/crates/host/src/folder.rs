@@ -43,11 +43,6 @@ impl DataFolder {
         self.root.join("campanile.db")
     }
 
-    /// Which database it shares with others, if it does.
-    pub fn team(&self) -> PathBuf {
-        self.root.join("team.json")
-    }
-
     /// What tasks and the program itself write.
     pub fn logs(&self) -> PathBuf {
         self.root.join("logs")
@@ -62,8 +57,23 @@ impl DataFolder {
         self.root.join("scratch")
     }
 
+    /// Files that a browser sent.
+    pub fn uploads(&self) -> PathBuf {
+        self.root.join("uploads")
+    }
+
     pub fn connections(&self) -> PathBuf {
         self.root.join("connections.json")
+    }
+
+    /// Files that `import` may read where it may not read others.
+    pub fn imports(&self) -> PathBuf {
+        self.root.join("imports")
+    }
+
+    /// The tables of imports for which no connection is named.
+    pub fn imported(&self) -> PathBuf {
+        self.root.join("imports.db")
     }
 
     /// By which zone data times are planned here.

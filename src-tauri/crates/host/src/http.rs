@@ -21,9 +21,9 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::downloads::{Downloads, LogText, WantedLog, file_name};
+use crate::downloads::{Downloads, Wanted, file_name};
 use crate::executors::cannot_listen;
-use crate::{Host, console, outside};
+use crate::{Host, console, outside, uploads};
 
 /// Of one request.
 const LARGEST_BODY: usize = 8 * 1024 * 1024;
@@ -67,6 +67,7 @@ impl Server {
     /// Answers until `shutdown`.
     pub async fn run(self, host: Arc<Host>, shutdown: CancellationToken) {
         let port = self.address.port();
+        uploads::sweep(&host.data().uploads());
         let names = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}")).to_vec();
         let door = Arc::new(Door {
             host,
@@ -88,6 +89,7 @@ fn router(door: Arc<Door>) -> Router {
         .route("/api/feed", get(feed))
         .route("/api/downloads", post(offer_download))
         .route("/api/downloads/{ticket}", get(download))
+        .route("/api/uploads", post(upload))
         .route("/api/{operation}", post(call))
         .fallback(get(console::page))
         .layer(DefaultBodyLimit::max(LARGEST_BODY))
@@ -162,7 +164,7 @@ async fn call(
     }
 }
 
-/// Draws a ticket for one log; whoever follows it needs no token, so that the token is in no history of downloads.
+/// Draws a ticket for one file; whoever follows it needs no token, so that the token is in no history of downloads.
 async fn offer_download(State(door): State<Arc<Door>>, headers: HeaderMap, request: Request) -> Response {
     let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
     if !door.admits(shown.unwrap_or_default()) {
@@ -172,41 +174,67 @@ async fn offer_download(State(door): State<Arc<Door>>, headers: HeaderMap, reque
         Ok(envelope) => envelope,
         Err(fault) => return refusal(&fault),
     };
-    match serde_json::from_value::<WantedLog>(envelope.input) {
-        Ok(wanted) => Json(serde_json::json!({"ticket": door.downloads.offer(wanted)})).into_response(),
+    match serde_json::from_value::<Wanted>(envelope.input) {
+        Ok(wanted) => Json(serde_json::json!({"ticket": door.downloads.offer(wanted, envelope.lang)})).into_response(),
         Err(error) => refusal(&Code::BadRequest.fault().with("reason", error)),
     }
 }
 
-/// Streams a whole log, read as fast as it is taken.
+/// Streams a whole file, made as fast as it is taken; whoever breaks off ends it.
 async fn download(State(door): State<Arc<Door>>, Path(ticket): Path<String>) -> Response {
-    let Some(wanted) = door.downloads.take(&ticket) else { return refusal(&Code::TokenWrong.fault()) };
-    let cx = CallContext { who: door.host.person().clone(), zone: String::new(), lang: Lang::En };
-    let mut text = LogText::new(&wanted);
+    let Some((wanted, lang)) = door.downloads.take(&ticket) else { return refusal(&Code::TokenWrong.fault()) };
+    let cx = CallContext { who: door.host.person().clone(), zone: String::new(), lang };
     // The first piece is asked for before anything is answered: what is refused is refused as such.
-    let first = match text.next(&door.host, &cx).await {
-        Ok(first) => first.unwrap_or_default(),
+    let begun = async {
+        let mut pieces = wanted.pieces(&door.host, &cx).await?;
+        let first = pieces.next(&door.host, &cx).await?;
+        Ok((pieces, first.unwrap_or_default()))
+    };
+    let (pieces, first) = match begun.await {
+        Ok(begun) => begun,
         Err(fault) => return refusal(&fault),
     };
-    let rest = stream::unfold(Some((text, door.clone(), cx)), async |state| {
-        let (mut text, door, cx) = state?;
-        match text.next(&door.host, &cx).await {
-            Ok(Some(piece)) => Some((Ok(piece), Some((text, door, cx)))),
+    let rest = stream::unfold(Some((pieces, door.clone(), cx)), async |state| {
+        let (mut pieces, door, cx) = state?;
+        match pieces.next(&door.host, &cx).await {
+            Ok(Some(piece)) => Some((Ok(piece), Some((pieces, door, cx)))),
             Ok(None) => None,
             Err(fault) => Some((Err(std::io::Error::other(fault.to_string())), None)),
         }
     });
     let body = body::Body::from_stream(stream::once(async { Ok(first) }).chain(rest));
-    let name = file_name(&wanted.name);
+    let name = file_name(wanted.name());
     let plain: String = name.chars().map(|letter| if letter.is_ascii() { letter } else { '_' }).collect();
     let encoded: String = name.bytes().map(|byte| format!("%{byte:02X}")).collect();
     let disposition = format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}");
     let headers = [
-        (header::CONTENT_TYPE, "text/plain; charset=utf-8".to_owned()),
+        (header::CONTENT_TYPE, wanted.content_type().to_owned()),
         (header::CACHE_CONTROL, "no-store".to_owned()),
         (header::CONTENT_DISPOSITION, disposition),
     ];
     (headers, body).into_response()
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
+/// Takes in a file as the body of the request, as it is.
+async fn upload(
+    State(door): State<Arc<Door>>,
+    Query(named): Query<Named>,
+    headers: HeaderMap,
+    request: Request,
+) -> Response {
+    let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+    if !door.admits(shown.unwrap_or_default()) {
+        return refusal(&Code::TokenWrong.fault());
+    }
+    match uploads::receive(&door.host, &named.name, request.into_body()).await {
+        Ok(given) => ([(header::CACHE_CONTROL, "no-store")], Json(given)).into_response(),
+        Err(fault) => refusal(&fault),
+    }
 }
 
 async fn read_envelope(request: Request) -> Result<Envelope, Fault> {
@@ -289,7 +317,8 @@ pub fn status_of(fault: &Fault) -> StatusCode {
             | Code::ExecutorNotFound
             | Code::TokenNotFound
             | Code::UnknownOperation
-            | Code::NothingToRestore,
+            | Code::NothingToRestore
+            | Code::DataFileUnknown,
         ) => StatusCode::NOT_FOUND,
         Some(
             Code::JobNameTaken
@@ -297,7 +326,10 @@ pub fn status_of(fault: &Fault) -> StatusCode {
             | Code::InstanceFinal
             | Code::InstanceNotFinal
             | Code::TaskIllegal
-            | Code::ExecutorNameTaken,
+            | Code::ExecutorNameTaken
+            | Code::DataGone
+            | Code::DataFileChanged
+            | Code::DataNotLooked,
         ) => StatusCode::CONFLICT,
         Some(Code::StorageUnavailable | Code::NotLeading | Code::Unanswered) => StatusCode::SERVICE_UNAVAILABLE,
         Some(Code::DiskFull) => StatusCode::INSUFFICIENT_STORAGE,

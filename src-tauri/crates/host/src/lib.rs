@@ -6,6 +6,7 @@
 
 mod backend;
 pub mod certs;
+pub mod config;
 mod connections;
 mod console;
 mod downloads;
@@ -19,15 +20,18 @@ mod keychain;
 mod logs;
 mod outside;
 mod records;
+mod saving;
+mod team_clock;
 mod tries;
+mod uploads;
 mod zone_data;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use campanile_api::{About, Api, Below, CallContext, Feed};
-use campanile_coord::LocalCoord;
+use campanile_api::views::GivenFile;
+use campanile_api::{About, Api, Below, CallContext, EVERYTHING, Feed};
 use campanile_engine::courier::Deliveries;
 use campanile_engine::events::Events;
 use campanile_engine::held::HeldTable;
@@ -35,7 +39,7 @@ use campanile_engine::link::NodeAddress;
 use campanile_engine::machine::Thresholds;
 use campanile_engine::questions::Questions;
 use campanile_engine::roster::Roster;
-use campanile_engine::{Clock, Desk, Dice, ENGINE_LEASE, Node, Shared, Shelf, Standing, SystemClock};
+use campanile_engine::{Clock, Desk, Dice, Member, Node, Shared, Shelf, Standing};
 use campanile_gateway::Switchboard;
 use campanile_model::request::{Person, Role};
 use campanile_model::schedule::Zones;
@@ -47,6 +51,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::backend::Backend;
+use crate::config::Config;
 use crate::connections::NamedConnections;
 use crate::embedded::Embedded;
 use crate::executors::Tokens;
@@ -54,12 +59,13 @@ use crate::face::Face;
 use crate::keychain::Vault;
 use crate::zone_data::KeptZones;
 
-pub use downloads::{LogText, WantedLog, file_name};
+pub use downloads::{LogText, Pieces, Wanted, WantedLog, WantedReport, file_name};
 pub use executors::{ExecutorPort, TlsFiles};
 pub use folder::{DataFolder, make_key};
 pub use http::{Server, status_of};
 pub use logs::FileLogs;
 pub use records::{Records, keep_records};
+pub use saving::save;
 
 /// Which program opens the folder, and so what it may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +88,7 @@ pub struct Options {
 
 pub struct Host {
     data: DataFolder,
+    hosts_executor: bool,
     who: Who,
     person: Person,
     backend: Backend,
@@ -102,25 +109,39 @@ pub struct Host {
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 impl Host {
-    /// Opens the folder, and brings what is in it up to date.
+    /// Opens the folder as its own configuration says, and brings what is in it up to date.
     pub async fn open(options: Options) -> Result<Host, Fault> {
+        let data = vec![("data", "--data", options.data.display().to_string())];
+        let config = Config::read(None, data, |name| std::env::var(name).ok())?;
+        Host::open_as(options, &config).await
+    }
+
+    /// The same with a configuration that has been read.
+    pub async fn open_as(options: Options, config: &Config) -> Result<Host, Fault> {
         let Options { data, who } = options;
         let data = DataFolder::open(&data)?;
-        let backend = Backend::open(&data).await?;
+        let backend = Backend::open(&data, config).await?;
         let store = backend.store();
         let children = ChildLedger::open(data.children()).map_err(|error| folder::fault(&error, data.root()))?;
 
         let machine = sysinfo::System::host_name().unwrap_or_else(|_| "localhost".to_owned());
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let clock = backend.clock();
+        let called = config.text("node.name").unwrap_or(&machine).to_owned();
+        let member = config.in_team().then(|| Member {
+            name: called.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            ..Member::default()
+        });
         let dice = Arc::new(Dice::fair());
         let kept_zones = KeptZones::new(&data);
         let shelf = Arc::new(Shelf::new(Almanac::new(Arc::new(kept_zones.newest()), [])));
         let events = Arc::new(Events::default());
-        let coord = Arc::new(LocalCoord::default());
+        let coord = backend.coord();
         let logs = Arc::new(FileLogs::new(data.logs()));
         let switchboard = Arc::new(Switchboard::default());
         let node = Arc::new(Node::new(Shared {
-            node: node_name(&machine, who),
+            node: node_name(&called, who),
+            member: std::sync::Mutex::new(member),
             store: store.clone(),
             coord: coord.clone(),
             clock: clock.clone(),
@@ -144,7 +165,7 @@ impl Host {
             .inspect_err(|error| tracing::warn!(%error, "without its key the embedded executor takes no secrets"))
             .ok();
         let own_key = key.as_ref().map(SecretKey::public);
-        let embedded = Embedded::new(machine, Arc::new(children), &data, who, connections.clone(), switchboard.clone())
+        let embedded = Embedded::new(called, Arc::new(children), &data, who, connections.clone(), switchboard.clone())
             .with_key(key);
         let face = Arc::new(Face::new(node.clone(), embedded.offers(), own_key));
         let api = Arc::new(Api::new(Below {
@@ -165,8 +186,10 @@ impl Host {
         }));
         let feed = Arc::new(Feed::new(api.clone()));
         let tokens = Arc::new(Tokens::new(store.clone()));
+        let hosts_executor = config.flag("embedded.enabled").unwrap_or(!config.in_team());
         let host = Host {
             data,
+            hosts_executor,
             who,
             person: person(),
             backend,
@@ -210,12 +233,24 @@ impl Host {
 
     /// Where executors reach this node, as they see it; without one they keep to the addresses that they have.
     pub fn tells_executors_of(&self, address: Option<&str>) {
+        if self.backend.team_clock().is_some() {
+            // It says so to the others, and all of them to all executors.
+            self.node.is_reached_at(address, None);
+            return;
+        }
         let node = |address: &str| NodeAddress { name: self.node.name().to_owned(), address: address.to_owned() };
         self.switchboard.set_nodes(address.map(node).as_slice());
     }
 
     pub(crate) fn api(&self) -> &Api {
         &self.api
+    }
+
+    /// A file of this machine, which whoever asks may read; looked at and taken in under the name that comes back.
+    pub fn hand_in(&self, path: &Path) -> Result<GivenFile, Fault> {
+        let name =
+            path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+        self.api.hand_in(path.to_owned(), &name, false)
     }
 
     pub(crate) fn tokens(&self) -> &Arc<Tokens> {
@@ -258,11 +293,14 @@ impl Host {
     /// Carries out what is asked while nobody leads, until it is answered; starts no tasks.
     async fn carry_out_without_engine(&self, answered: &CancellationToken) -> Result<(), Fault> {
         loop {
-            if self.store_has_requests().await?
-                && let Err(error) = self.node.clerk_once().await
-            {
-                // Whoever has taken the lease meanwhile carries it out.
-                tracing::warn!(%error, "a request could not be carried out here");
+            if self.store_has_requests().await? {
+                match self.node.clerk_once().await {
+                    // No feed runs here that would tell.
+                    Ok(true) => self.backend.coord().tell(&EVERYTHING.map(str::to_owned)),
+                    Ok(false) => {}
+                    // Whoever has taken the lease meanwhile carries it out.
+                    Err(error) => tracing::warn!(%error, "a request could not be carried out here"),
+                }
             }
             tokio::select! {
                 () = answered.cancelled() => return Ok(()),
@@ -280,7 +318,7 @@ impl Host {
     async fn look_who_leads(&self) -> Result<(), Fault> {
         if self.who == Who::Command {
             let store: &dyn Store = &*self.store;
-            let row = store.lease(ENGINE_LEASE).await?;
+            let row = store.lease(self.node.clerk_lease()).await?;
             self.face.someone_leads(row.is_some_and(|row| row.until > self.clock.now()));
         }
         Ok(())
@@ -294,7 +332,17 @@ impl Host {
         let feeding = tokio::spawn(async move { feed.run().await });
         let host = self.clone();
         let leaving = shutdown.child_token();
-        let hosting = tokio::spawn(async move { host.embedded.run(&host.node, leaving).await });
+        let hosting = tokio::spawn(async move {
+            if host.hosts_executor {
+                host.embedded.run(&host.node, leaving).await;
+            }
+        });
+        let host = self.clone();
+        let measuring = tokio::spawn(async move {
+            if let Some(clock) = host.backend.team_clock() {
+                clock.go().await;
+            }
+        });
         let host = self.clone();
         let answering = tokio::spawn(async move { health::run(&host.data, &host.node).await });
         let host = self.clone();
@@ -316,6 +364,7 @@ impl Host {
         listening.abort();
         answering.abort();
         watching.abort();
+        measuring.abort();
         feeding.abort();
         driving.abort();
         // Its future is gone once this returns: nothing writes under the lease any more.
@@ -329,7 +378,7 @@ impl Host {
     }
 
     pub async fn close(&self) {
-        if let Err(error) = self.backend.close().await {
+        if let Err(error) = self.backend.close(self.node.name()).await {
             tracing::warn!(error = &error as &dyn std::error::Error, "the database was not closed in good order");
         }
     }
@@ -354,13 +403,13 @@ impl Who {
 }
 
 /// One for each start of a program: a lease must not be taken for that of an earlier life.
-fn node_name(machine: &str, who: Who) -> String {
+fn node_name(called: &str, who: Who) -> String {
     let kind = match who {
         Who::Desktop => "desktop",
         Who::Serve { .. } => "serve",
         Who::Command => "command",
     };
-    format!("{machine}-{kind}-{:08x}", rand::random::<u32>())
+    format!("{called}-{kind}-{:08x}", rand::random::<u32>())
 }
 
 fn person() -> Person {

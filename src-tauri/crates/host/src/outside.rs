@@ -1,7 +1,7 @@
 //! `/v1`: what programs may ask over HTTP, with a token of their own.
 //!
 //! ```text
-//! POST /v1/jobs/{name}/runs   run a job; 202 with the run
+//! POST /v1/jobs/{name}/runs   run a job; 202 with the run. The body: parameters, or a file with the items of a run
 //! GET  /v1/runs/{id}          how it goes
 //! GET  /v1/openapi.json       all of this, for machines
 //! ```
@@ -11,17 +11,17 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, Path, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::extract::{ConnectInfo, Path, Query, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router, body};
-use campanile_api::outside::{Outsider, RunState, RunWanted};
+use campanile_api::outside::{FileWanted, Outsider, RunState, RunWanted};
 use campanile_model::token::Shown;
 use campanile_model::{Code, Fault, Words};
 
-use crate::Host;
 use crate::http::refusal;
+use crate::{Host, uploads};
 
 /// Of one request.
 const LARGEST_BODY: usize = 256 * 1024;
@@ -52,8 +52,15 @@ async fn run(
     let answer = async {
         let who = outsider(&host, peer.ip(), &headers).await?;
         let key = headers.get(IDEMPOTENCY_KEY).map(|key| key.to_str().unwrap_or_default());
-        let wanted = read(request).await?;
-        host.api().run_from_outside(&who, &name, key, wanted).await
+        let Some(ending) = file_of(&headers) else {
+            let wanted = read(request).await?;
+            return host.api().run_from_outside(&who, &name, key, wanted).await;
+        };
+        let wanted = read_query(request.uri())?;
+        // Nothing is taken in of those who may not run it.
+        host.api().job_from_outside(&who, &name).await?;
+        let given = uploads::receive(&host, &format!("{name}.{ending}"), request.into_body()).await?;
+        host.api().run_with_file_from_outside(&who, &name, key, &given, wanted).await
     };
     match answer.await {
         Ok(state) => {
@@ -102,6 +109,22 @@ async fn outsider(host: &Host, from: IpAddr, headers: &HeaderMap) -> Result<Outs
             Err(Code::TokenWrong.fault())
         }
     }
+}
+
+/// What a body is that holds the items of a run; none: it is parameters.
+fn file_of(headers: &HeaderMap) -> Option<&'static str> {
+    let kind = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+    match kind.split(';').next().unwrap_or_default().trim() {
+        "text/csv" | "text/tab-separated-values" => Some("csv"),
+        "application/x-ndjson" | "application/jsonl" => Some("jsonl"),
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" => Some("xlsx"),
+        _ => None,
+    }
+}
+
+fn read_query(uri: &Uri) -> Result<FileWanted, Fault> {
+    let wanted: Result<Query<FileWanted>, _> = Query::try_from_uri(uri);
+    wanted.map(|Query(wanted)| wanted).map_err(|error| Code::BadRequest.fault().with("reason", error))
 }
 
 async fn read(request: Request) -> Result<RunWanted, Fault> {

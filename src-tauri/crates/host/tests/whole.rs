@@ -266,7 +266,7 @@ async fn the_browser_needs_the_token_and_must_come_by_our_own_address() {
     assert_eq!(bootstrap["first_run"], true, "{bootstrap:#}");
     let names: Vec<&str> =
         bootstrap["processors"].as_array().into_iter().flatten().filter_map(|one| one["name"].as_str()).collect();
-    assert_eq!(names, ["http", "sql"], "no shell unless it was allowed");
+    assert_eq!(names, ["http", "import", "sql"], "no shell unless it was allowed");
 
     for (header, value) in [("host", "evil.example:80"), ("origin", "http://evil.example")] {
         let answer = post("bootstrap").bearer_auth(&token).header(header, value).send().await.expect("an answer");

@@ -51,10 +51,12 @@ pub enum AlarmRule {
     Promoted,
     /// Tasks wait in the first lane, with none above it.
     Starved,
+    /// What nodes meet in does not answer.
+    Coordination,
 }
 
 impl AlarmRule {
-    pub const ALL: [AlarmRule; 12] = [
+    pub const ALL: [AlarmRule; 13] = [
         AlarmRule::LaneDepth,
         AlarmRule::ReadyTimeout,
         AlarmRule::PushTimeout,
@@ -67,6 +69,7 @@ impl AlarmRule {
         AlarmRule::CalendarEnds,
         AlarmRule::Promoted,
         AlarmRule::Starved,
+        AlarmRule::Coordination,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -83,6 +86,7 @@ impl AlarmRule {
             AlarmRule::CalendarEnds => "calendarEnds",
             AlarmRule::Promoted => "promoted",
             AlarmRule::Starved => "starved",
+            AlarmRule::Coordination => "coordination",
         }
     }
 

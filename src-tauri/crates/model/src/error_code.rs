@@ -146,6 +146,34 @@ codes! {
     ShardDataInvalid = "k_sc_ec_100010",
         "the data of the run cannot be used: {reason}", "运行的数据不可用：{reason}",
         "Give a list of levels, each a list of items: [[1, 2], [3]].", "请提供层级的列表，每个层级是项的列表：[[1, 2], [3]]。";
+    DataGone = "k_sc_ec_100011",
+        "the data {data} is not there: a run has taken it, it was discarded, or it has lain for a day", "数据 {data} 不存在：已被某次运行使用、已丢弃，或已超过一天未使用",
+        "Read the file again.", "请重新读取文件。";
+    DataFileUnreadable = "k_sc_ec_100012",
+        "{file} cannot be read: {reason}", "无法读取 {file}：{reason}",
+        "Give a file of CSV, Excel (.xlsx, .xls, .ods) or JSON.", "请提供 CSV、Excel（.xlsx、.xls、.ods）或 JSON 文件。";
+    DataFileChanged = "k_sc_ec_100013",
+        "{file} was changed while it was read, or since it was looked at", "{file} 在读取期间或查看之后被修改",
+        "Look at it again when nobody writes it any more.", "请在无人写入后重新查看。";
+    DataRowRefused = "k_sc_ec_100014",
+        "row {row} of {file}: {reason}", "{file} 第 {row} 行：{reason}",
+        "Correct the row; nothing of the file has been run.", "请更正该行；该文件尚未运行任何内容。";
+    DataFileUnknown = "k_sc_ec_100015",
+        "the file {file} is not at hand any more", "文件 {file} 已不可用",
+        "Choose it again.", "请重新选择该文件。";
+    DataNotLooked = "k_sc_ec_100016",
+        "{file} cannot be taken in yet: {reason}", "尚不能载入 {file}：{reason}",
+        "Look at it first; what is wrong with it stands there.", "请先查看该文件；其中的问题会列出。";
+    ReportUnwritable = "k_sc_ec_100017",
+        "the report cannot be written to {file}: {reason}", "无法将报告写入 {file}：{reason}",
+        "Choose another place for it.", "请选择其他位置。";
+    ReadingStopped = "k_sc_ec_100018",
+        "the reading of {file} was stopped", "已停止读取 {file}",
+        "Look at it again to go on.", "如需继续，请重新查看。";
+
+    NoSuchShards = "k_sc_ec_100020",
+        "of the shards that were marked in instance {instance}: {reason}", "在实例 {instance} 中所选的分片：{reason}",
+        "Look at the run again and mark others.", "请重新查看该运行并选择其他分片。";
 
     // 2: tasks
     TaskNotFound = "k_sc_ec_200004",
@@ -280,6 +308,13 @@ codes! {
     LevelsOutOfOrder = "k_sc_ec_300053",
         "level {level} was added after level {after}", "层级 {level} 在层级 {after} 之后加入",
         "Add the levels in order, all of one before the next.", "请按顺序加入各层级，先加完一层再加下一层。";
+    // What `import` says of its file, in its own words.
+    FileUnreadable = "k_sc_ec_300060",
+        "file {file} cannot be read: {detail}", "无法读取文件 {file}：{detail}",
+        "Look for the file at the executor, and at its first line, which names the columns.", "请在 Executor 上检查该文件及其首行的列名。";
+    FileChanged = "k_sc_ec_300061",
+        "file {file} changed while it was read", "文件 {file} 在读取过程中发生了变化",
+        "The next attempt goes by the retry policy; give it a file that is complete.", "下一次尝试按重试策略进行；请提供已写完的文件。";
 
     // 4: executors and access
     ExecutorNotFound = "k_sc_ec_400002",
@@ -360,6 +395,9 @@ codes! {
     AddressTaken = "k_sc_ec_600003",
         "cannot listen on {address}: {reason}", "无法监听 {address}：{reason}",
         "Choose another port with --port.", "请用 --port 指定其他端口。";
+    ConfigInvalid = "k_sc_ec_600010",
+        "the configuration is not right: {reason}", "配置有误：{reason}",
+        "`campanile config` shows every key with its value and where that comes from.", "可用 `campanile config` 查看每个配置项的值及其来源。";
 
     // 7: flow control
     Held = "k_sc_ec_700001",

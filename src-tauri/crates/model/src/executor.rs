@@ -1,6 +1,6 @@
 //! Executors as they are written down: for people, and for programs that do not drive the engine.
 //!
-//! Who is connected, and what each has in hand, the leading node knows by itself; this is what it says
+//! Who is connected, and what each has in hand, the node that holds its stream knows by itself; this is what it says
 //! of them to everyone else, and what stays of one that has gone. Nothing is dispatched by it.
 
 use std::collections::BTreeMap;
@@ -23,6 +23,10 @@ pub struct Drain {
 pub struct HostedProcessor {
     pub name: String,
     pub title: Words,
+    /// What it is called for; nodes that do not hold its stream go by this.
+    #[serde(default)]
+    #[ts(skip)]
+    pub methods: Vec<String>,
 }
 
 /// What an executor said of the machine it runs on; a missing one is unknown, not zero.

@@ -77,6 +77,8 @@ ids! {
     RequestId,
     /// Something that a person is asked.
     QuestionId,
+    /// Data that waits for a run to take it.
+    DataId,
 }
 
 impl JobId {

@@ -13,6 +13,7 @@ use crate::blackout::JobBlackout;
 use crate::calendar::WorkingDays;
 use crate::job::{API_VERSION, JobSpec, Mode, Overlap, Route, StillNeeded};
 use crate::schedule::{CompiledTiming, OnNonWorkday, ScheduleError, Timing};
+use crate::sharding::DATA;
 use crate::timeline::LONGEST_SPREAD_SECONDS;
 use crate::{Almanac, Code, Fault, Lane, Timestamp, Words, template};
 
@@ -124,6 +125,10 @@ pub fn check(spec: &JobSpec, almanac: &Almanac, saved_at: Timestamp) -> Vec<Faul
     }
 
     for wrong in template::check(&spec.parameters) {
+        if spec.mode == Mode::Sharding && wrong.is_within(DATA) {
+            // It goes to the shards as it is.
+            continue;
+        }
         let template::Wrong { path, position, words } = wrong;
         let en = format!("at character {position}: {}", words.en);
         found.invalid(&format!("parameters.{path}"), en, format!("第 {position} 个字符处：{}", words.zh));
@@ -552,6 +557,9 @@ mod tests {
             (json!({"parameters": {"data": [1, [2]]}}), "parameters.data"),
             (json!({"parameters": {"data": "1,2"}}), "parameters.data"),
             (json!({"parameters": {"data": [[1, {"a": 2}], []]}}), ""),
+            // What goes to the shards is no template; what stands beside it is.
+            (json!({"parameters": {"data": [["{{x}}", {"a": "{{"}]]}}), ""),
+            (json!({"parameters": {"data": [[1]], "database": "{{x}}"}}), "parameters.database"),
             (json!({"shardMaxSize": 10, "shardMinSize": 10, "onLevelFailure": "continue", "notifyStep": 100}), ""),
         ];
         for (change, expected) in table {

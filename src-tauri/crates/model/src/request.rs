@@ -11,7 +11,8 @@ use crate::blackout::Blackout;
 use crate::calendar::Calendar;
 use crate::job::JobSpec;
 use crate::limits::LimitOn;
-use crate::{AlarmId, Fault, InstanceId, JobId, QuestionId, RequestId, Timestamp};
+use crate::sharding::Selection;
+use crate::{AlarmId, DataId, Fault, InstanceId, JobId, QuestionId, RequestId, Timestamp};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
@@ -71,12 +72,27 @@ pub enum Ask {
         parameters: Option<Map<String, Value>>,
         beside: bool,
     },
+    /// One run of a job that is cut into shards, with data that was staged for it.
+    RunWithData {
+        job: JobId,
+        data: DataId,
+        /// A program's own, as in `RunByKey`.
+        key: Option<String>,
+        parameters: Option<Map<String, Value>>,
+        beside: bool,
+        executor: Option<String>,
+    },
     CancelInstance {
         instance: InstanceId,
+        /// Of one that is cut into shards, these alone; empty: all of it.
+        #[serde(default)]
+        shards: Selection,
     },
     /// The tasks of the instance that ended badly get their next attempt.
     RetryInstance {
         instance: InstanceId,
+        #[serde(default)]
+        shards: Selection,
     },
     /// What was missed is run after all, or is not.
     AnswerQuestions {
@@ -149,6 +165,7 @@ impl Ask {
             | Ask::ResumeJobs { .. }
             | Ask::RunJobs { .. }
             | Ask::RunByKey { .. }
+            | Ask::RunWithData { .. }
             | Ask::CancelInstance { .. }
             | Ask::RetryInstance { .. }
             | Ask::AnswerQuestions { .. }
@@ -172,6 +189,7 @@ impl Ask {
             Ask::ResumeJobs { .. } => "resumeJobs",
             Ask::RunJobs { .. } => "runJobs",
             Ask::RunByKey { .. } => "runByKey",
+            Ask::RunWithData { .. } => "runWithData",
             Ask::CancelInstance { .. } => "cancelInstance",
             Ask::RetryInstance { .. } => "retryInstance",
             Ask::AnswerQuestions { .. } => "answerQuestions",

@@ -63,6 +63,14 @@ pub struct Wrong {
     pub words: Words,
 }
 
+impl Wrong {
+    /// It stands under that parameter.
+    pub fn is_within(&self, parameter: &str) -> bool {
+        let rest = self.path.strip_prefix(parameter);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    }
+}
+
 /// Everything that is wrong with the templates in the parameters.
 pub fn check(parameters: &Map<String, Value>) -> Vec<Wrong> {
     let mut wrong = Vec::new();

@@ -189,7 +189,10 @@ fn cancelled() -> TaskError {
     TaskError::cancelled("the statement was stopped")
 }
 
-async fn connected<C>(name: &str, connecting: impl Future<Output = Result<C, sqlx::Error>>) -> Result<C, TaskError> {
+pub(crate) async fn connected<C>(
+    name: &str,
+    connecting: impl Future<Output = Result<C, sqlx::Error>>,
+) -> Result<C, TaskError> {
     match tokio::time::timeout(CONNECT_WITHIN, connecting).await {
         Ok(Ok(connection)) => Ok(connection),
         Ok(Err(error)) => Err(not_connected(name, &error)),
@@ -684,12 +687,12 @@ fn hex(bytes: &[u8]) -> String {
 
 // ------------------------------------------------------------------ failures --
 
-fn failed(connection: &str, error: &sqlx::Error) -> TaskError {
+pub(crate) fn failed(connection: &str, error: &sqlx::Error) -> TaskError {
     let (code, class) = judge(error);
     code.failure(class).with("connection", connection).with("detail", said(error))
 }
 
-fn said(error: &sqlx::Error) -> String {
+pub(crate) fn said(error: &sqlx::Error) -> String {
     match error.as_database_error() {
         Some(error) => error.message().to_owned(),
         None => error.to_string(),
@@ -697,7 +700,7 @@ fn said(error: &sqlx::Error) -> String {
 }
 
 /// What broke, and whether another try is worth it.
-fn judge(error: &sqlx::Error) -> (FailureCode, campanile_sdk::Class) {
+pub(crate) fn judge(error: &sqlx::Error) -> (FailureCode, campanile_sdk::Class) {
     use campanile_sdk::Class::{Business, System, Transient};
 
     let statement = (failure::STATEMENT_FAILED, Business);

@@ -1,4 +1,4 @@
-//! `sql` on real servers of MariaDB and PostgreSQL, started for the test in a folder
+//! `sql` and `import` on real servers of MariaDB and PostgreSQL, started for the test in a folder
 //! of its own. Where a server is not installed its test says so and passes; where it
 //! ran it leaves a receipt in the build's folder for tests.
 
@@ -14,8 +14,11 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use campanile_processors::{Obstacle, SqlProcessor, check_connection};
-use campanile_sdk::{CancelStage, Class, Processor, TaskError, testing::TestRun};
+use campanile_processors::{Files, ImportProcessor, Obstacle, SqlProcessor, check_connection};
+use campanile_sdk::{
+    CancelStage, Class, Processor, TaskError,
+    testing::{ShardedRun, TestRun},
+};
 use serde_json::{Value, json};
 use sqlx::{Connection as _, Executor as _, MySqlConnection, PgConnection};
 
@@ -292,4 +295,49 @@ async fn postgres_values_come_with_their_types_prepared_or_not() {
     assert!(cancelled(&server, "SELECT pg_sleep(1000)", count(1)).await.is_cancelled());
     count(0).await;
     receipt("postgres");
+}
+
+/// Rows with numbers and dates go into columns of such types; what does not fit is its row's error.
+async fn imports(server: &Server) {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("orders.csv");
+    fs::write(&file, "id,day,price,note\n1,2026-03-01,2.50,茶\n2,2026-03-02,x,\n3,2026-13-01,1,\n4,,3,a'b\n").unwrap();
+    let connections = BTreeMap::from([("db".to_owned(), server.url.clone())]);
+    let import = ImportProcessor::new(connections, home.path().join("imports.db"), Files::Anywhere);
+    let table = "CREATE TABLE imported (id INTEGER PRIMARY KEY, day DATE, price DECIMAL(8,2), note VARCHAR(20))";
+    server.run(table, json!([])).await.unwrap();
+    let counts = |run: &ShardedRun| ["inserted", "present", "failed"].map(|name| run.result[name].as_u64().unwrap());
+    let parameters = |more: Value| {
+        let mut all = json!({"connection": "db", "table": "imported", "key": "id", "file": file});
+        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        all
+    };
+    let run = ShardedRun::of(&import, parameters(json!({})), Vec::new()).await.unwrap();
+    assert_eq!(counts(&run), [2, 0, 2], "{:?}", run.outcomes);
+    let lines: Vec<u64> =
+        run.result["errors"].as_array().unwrap().iter().map(|error| error["line"].as_u64().unwrap()).collect();
+    assert_eq!(lines, [3, 4]);
+    let again = ShardedRun::of(&import, parameters(json!({})), Vec::new()).await.unwrap();
+    assert_eq!(counts(&again), [0, 2, 2]);
+    let rows = server.rows("SELECT id, note FROM imported ORDER BY id", json!([])).await;
+    assert_eq!(rows, json!([[1, "茶"], [4, "a'b"]]));
+    // Into a table that it makes, and some of the columns alone.
+    let made = json!({"table": "made", "createTable": true, "columns": ["id", "note"]});
+    let run = ShardedRun::of(&import, parameters(made), Vec::new()).await.unwrap();
+    assert_eq!(counts(&run), [4, 0, 0], "{:?}", run.outcomes);
+    // A key that is not one is found out before anything is handed out, where the database says so.
+    let refused = ShardedRun::of(&import, parameters(json!({"key": "nothing"})), Vec::new()).await.unwrap_err();
+    assert_eq!(refused.class(), Some(Class::Business));
+}
+
+#[tokio::test]
+async fn rows_are_imported_into_mariadb() {
+    let Some(server) = mariadb().await else { return };
+    imports(&server).await;
+}
+
+#[tokio::test]
+async fn rows_are_imported_into_postgres() {
+    let Some(server) = postgres().await else { return };
+    imports(&server).await;
 }

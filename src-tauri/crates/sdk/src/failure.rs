@@ -96,6 +96,8 @@ codes! {
     ITEM_NOT_JSON = "k_sc_ec_300051", "an item is not JSON: {detail}", "有一项不是 JSON：{detail}";
     ITEM_TOO_LARGE = "k_sc_ec_300052", "an item has {bytes} bytes, at most {limit} are taken", "单项为 {bytes} 字节，最多 {limit} 字节";
     LEVELS_OUT_OF_ORDER = "k_sc_ec_300053", "level {level} was added after level {after}", "层级 {level} 在层级 {after} 之后加入";
+    FILE_UNREADABLE = "k_sc_ec_300060", "file {file} cannot be read: {detail}", "无法读取文件 {file}：{detail}";
+    FILE_CHANGED = "k_sc_ec_300061", "file {file} changed while it was read", "文件 {file} 在读取过程中发生了变化";
 }
 
 /// Why an attempt did not succeed.

@@ -54,6 +54,33 @@ pub trait ShardingProcessor: Send + Sync + 'static {
     }
 }
 
+#[async_trait]
+impl<P: ShardingProcessor + ?Sized> ShardingProcessor for Arc<P> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn describe(&self) -> ProcessorInfo {
+        (**self).describe()
+    }
+
+    async fn pre_process(&self, ctx: TaskContext, items: Items, data: &mut NewData) -> Result<(), TaskError> {
+        (**self).pre_process(ctx, items, data).await
+    }
+
+    async fn sharding_process(&self, ctx: TaskContext, shard: Shard, items: Items) -> Result<Value, TaskError> {
+        (**self).sharding_process(ctx, shard, items).await
+    }
+
+    async fn notify(&self, ctx: TaskContext, progress: Notice) -> Result<(), TaskError> {
+        (**self).notify(ctx, progress).await
+    }
+
+    async fn post_process(&self, ctx: TaskContext, ends: ShardEnds) -> Result<Value, TaskError> {
+        (**self).post_process(ctx, ends).await
+    }
+}
+
 /// A method that a sharding processor need not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Also {

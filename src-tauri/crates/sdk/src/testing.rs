@@ -20,12 +20,13 @@ use std::{
 
 use campanile_proto::v1;
 use serde_json::Value;
+use tokio::sync::mpsc;
 
 use crate::{
-    CancelStage, TaskContext,
+    CancelStage, TaskContext, TaskError,
     context::{Attempt, Ending},
     outbox::Outbox,
-    sharding::NewData,
+    sharding::{Item, Items, NewData, Shard, ShardEnd, ShardEnds, ShardingProcessor},
 };
 
 /// One attempt, with the test in the place of the node.
@@ -141,4 +142,77 @@ impl TestRun {
     pub fn progress(&self) -> Option<v1::Progress> {
         self.outbox.take_progress()
     }
+}
+
+/// A whole run of a sharding processor, in the place of a node: `pre_process`, each level as one shard, `post_process`.
+#[derive(Debug)]
+pub struct ShardedRun {
+    /// As the shards got them.
+    pub items: Vec<Item>,
+    /// Level and place, whether it succeeded, and what was said of it.
+    pub outcomes: Vec<((u32, u64), bool, String)>,
+    /// What `post_process` returned.
+    pub result: Value,
+}
+
+impl ShardedRun {
+    /// An error is that of the method that failed; shards that fail are shown to `post_process` instead.
+    pub async fn of(
+        processor: &impl ShardingProcessor,
+        parameters: Value,
+        data: Vec<Vec<Value>>,
+    ) -> Result<ShardedRun, TaskError> {
+        let levels = (0..).zip(data);
+        let given: Vec<(u32, Value)> =
+            levels.flat_map(|(level, values)| values.into_iter().map(move |value| (level, value))).collect();
+        let run = TestRun::new(parameters.clone());
+        let mut new_data = run.new_data();
+        let mut made = Vec::new();
+        {
+            let work = async {
+                processor.pre_process(run.context(), Items::new(arriving(numbered(&given))), &mut new_data).await?;
+                new_data.finish().await
+            };
+            tokio::pin!(work);
+            loop {
+                tokio::select! {
+                    done = &mut work => break done?,
+                    () = tokio::task::yield_now() => made.extend(run.data()),
+                }
+            }
+        }
+        made.extend(run.data());
+        let items = numbered(if made.is_empty() { &given } else { &made });
+        let level_count = items.last().map_or(0, |item| item.level + 1);
+        let (mut outcomes, mut ends) = (Vec::new(), Vec::new());
+        for level in 0..level_count {
+            let own: Vec<Item> = items.iter().filter(|item| item.level == level).cloned().collect();
+            let shard = Shard { level, level_count, index: 0, count: 1, round: 1, item_count: own.len() as u64 };
+            let run = TestRun::new(parameters.clone());
+            let result = processor.sharding_process(run.context(), shard, Items::new(arriving(own))).await;
+            let said = run.items().into_iter();
+            outcomes.extend(said.map(|said| ((level, said.index), said.succeeded, said.message)));
+            ends.push(ShardEnd { level, shard: 0, code: if result.is_ok() { 301 } else { 302 }, result });
+        }
+        let run = TestRun::new(parameters);
+        let result = processor.post_process(run.context(), ShardEnds::new(arriving(ends))).await?;
+        Ok(ShardedRun { items, outcomes, result })
+    }
+}
+
+fn numbered(values: &[(u32, Value)]) -> Vec<Item> {
+    let mut next = (0, 0);
+    let place = |(level, value): &(u32, Value)| {
+        next = if *level == next.0 { (next.0, next.1 + 1) } else { (*level, 1) };
+        Item { level: *level, index: next.1 - 1, value: value.clone() }
+    };
+    values.iter().map(place).collect()
+}
+
+fn arriving<T: Send + 'static>(all: Vec<T>) -> mpsc::Receiver<Result<T, TaskError>> {
+    let (room, arriving) = mpsc::channel(all.len().max(1));
+    for one in all {
+        room.try_send(Ok(one)).expect("there is room for all of them");
+    }
+    arriving
 }

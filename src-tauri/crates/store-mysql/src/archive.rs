@@ -10,11 +10,12 @@ use campanile_model::instance::{InstanceState, Omission};
 use campanile_model::job::JobVersion;
 use campanile_model::question::Question;
 use campanile_model::request::AuditEntry;
-use campanile_model::task::{Task, TaskState};
+use campanile_model::sharding::ShardRun;
+use campanile_model::task::{Part, Task, TaskState};
 use campanile_model::{InstanceId, JobId, TaskId, Timestamp};
 use campanile_store::{
     Archive, Cursor, ExecutorName, HistoryEntry, InstanceFilter, InstanceSummary, JobFilter, JobSummary, OutcomeCounts,
-    Page, Result, TaskFilter,
+    Page, Result, ShardMark, ShardNews, TaskFilter,
 };
 use sqlx::mysql::MySqlRow;
 
@@ -23,6 +24,12 @@ use crate::connection::{Line, composed, sql};
 use crate::jobs::tag_lines;
 use crate::rows::{self, Columns, Id, limit};
 use crate::values::{IntoValue, Value, list, numbers, union};
+
+/// Tasks that are read at once where one shard is looked for.
+const NEAR: i64 = 32;
+
+/// Moves that may be written under a lower number than one that is there already, by transactions under way.
+const UNDER_WAY: i64 = 500;
 
 /// What a job's row shows of its past.
 const LAST: i64 = 12;
@@ -211,6 +218,107 @@ impl Archive for MysqlStore {
         line.close().await?;
         let (found, next) = cut(found.into_values().collect(), most, |row| row.int("seq"))?;
         Ok(Page { rows: rows::all(&found, rows::task)?, next })
+    }
+
+    async fn shard_page(&self, instance: InstanceId, cursor: Cursor, most: usize) -> Result<Page<ShardMark>> {
+        let found = self
+            .read()
+            .await?
+            .rows(
+                sql("SELECT seq, state, part FROM tasks FORCE INDEX (tasks_of_instance)
+                     WHERE instance_seq = (SELECT seq FROM instances WHERE id = ?) AND seq > ? ORDER BY seq LIMIT ?")
+                .bind(instance.blob())
+                .bind(cursor.unwrap_or(0))
+                .bind(limit(most.saturating_add(1))),
+            )
+            .await?;
+        let (found, next) = cut(found, most, |row| row.int("seq"))?;
+        let marks = rows::all(&found, rows::shard_mark)?;
+        Ok(Page { rows: marks.into_iter().flatten().collect(), next })
+    }
+
+    async fn shard_news(&self, instance: InstanceId, since: i64, most: usize) -> Result<ShardNews> {
+        let mut line = self.snapshot().await?;
+        let looked = line
+            .row(
+                sql("SELECT CAST(COALESCE(MAX(seq), 0) AS SIGNED) AS through, COUNT(*) AS n
+                     FROM (SELECT seq FROM task_moves FORCE INDEX (PRIMARY) WHERE seq > ? ORDER BY seq LIMIT ?) few")
+                .bind(since)
+                .bind(limit(most)),
+            )
+            .await?;
+        let (through, more) = match looked {
+            Some(row) => (row.int("through")?.max(since), row.int("n")? == limit(most)),
+            None => (since, false),
+        };
+        let moved = line
+            .rows(
+                sql("SELECT t.seq, t.state, t.part
+                     FROM (SELECT DISTINCT task_seq FROM task_moves FORCE INDEX (PRIMARY) WHERE seq > ? AND seq <= ?) m
+                     STRAIGHT_JOIN tasks t FORCE INDEX (PRIMARY) ON t.seq = m.task_seq
+                     WHERE t.instance_seq = (SELECT seq FROM instances WHERE id = ?)")
+                .bind(since.saturating_sub(UNDER_WAY))
+                .bind(through)
+                .bind(instance.blob()),
+            )
+            .await?;
+        let searches = [TaskState::Running, TaskState::Overrun].map(|state| {
+            format!(
+                "(SELECT seq, state, part FROM tasks FORCE INDEX (tasks_by_state)
+                  WHERE state = {} AND instance_seq = (SELECT seq FROM instances WHERE id = {}) LIMIT {})",
+                state.code(),
+                list([crate::values::id(instance)]),
+                limit(most)
+            )
+        });
+        let runs = line.rows(composed(union(&searches, ""))).await?;
+        line.close().await?;
+        let by_seq: BTreeMap<i64, &MySqlRow> =
+            moved.iter().chain(&runs).map(|row| Ok((row.int("seq")?, row))).collect::<Result<_>>()?;
+        let marks = by_seq.into_values().map(rows::shard_mark).collect::<Result<Vec<_>>>()?;
+        Ok(ShardNews { marks: marks.into_iter().flatten().collect(), through, more })
+    }
+
+    async fn last_move(&self) -> Result<i64> {
+        let row =
+            self.read().await?.row(sql("SELECT CAST(COALESCE(MAX(seq), 0) AS SIGNED) AS last FROM task_moves")).await?;
+        row.map_or(Ok(0), |row| row.int("last"))
+    }
+
+    async fn shard(&self, instance: InstanceId, first: TaskId, level: u32, shard: u32) -> Result<Option<Task>> {
+        let mut line = self.snapshot().await?;
+        // Between the shards of a level stand the notices that were made while it ran: a shard is at its place or
+        // somewhat behind it. The places are counted in the index alone.
+        let mut place = i64::from(shard);
+        let mut found = None;
+        while found.is_none() {
+            let near = line
+                .rows(
+                    sql("SELECT t.* FROM (SELECT seq FROM tasks FORCE INDEX (tasks_of_instance)
+                                          WHERE instance_seq = (SELECT seq FROM instances WHERE id = ?)
+                                              AND seq >= (SELECT f.seq FROM tasks f WHERE f.id = ?)
+                                          ORDER BY seq LIMIT ? OFFSET ?) p
+                         STRAIGHT_JOIN tasks t FORCE INDEX (PRIMARY) ON t.seq = p.seq ORDER BY t.seq")
+                    .bind(instance.blob())
+                    .bind(first.blob())
+                    .bind(NEAR)
+                    .bind(place),
+                )
+                .await?;
+            let tasks = rows::all(&near, rows::task)?;
+            found = tasks.into_iter().find(|task| match task.part {
+                Some(Part::Shard { level: of, index, .. }) => (of, index) >= (level, shard),
+                _ => false,
+            });
+            if near.is_empty() {
+                break;
+            }
+            place += NEAR;
+        }
+        line.close().await?;
+        Ok(found.filter(
+            |task| matches!(task.part, Some(Part::Shard { level: of, index, .. }) if (of, index) == (level, shard)),
+        ))
     }
 
     async fn omissions(&self, job: Option<JobId>, since: Timestamp, most: usize) -> Result<Vec<Omission>> {
@@ -494,11 +602,19 @@ impl Line {
     async fn summaries(&mut self, seqs: &[i64]) -> Result<Vec<InstanceSummary>> {
         let list = numbers(seqs.iter().copied());
         let text = format!(
-            "SELECT i.*, COALESCE(j.name, '') AS job_name
+            "SELECT i.*, COALESCE(j.name, '') AS job_name, r.fence, r.done, r.run
              FROM instances i FORCE INDEX (PRIMARY) LEFT JOIN jobs j FORCE INDEX (jobs_by_id) ON j.id = i.job
+             LEFT JOIN shard_runs r FORCE INDEX (PRIMARY) ON r.instance_seq = i.seq
              WHERE i.seq IN ({list})"
         );
         let found = self.rows(composed(text)).await?;
+        let mut sharded: HashMap<i64, ShardRun> = HashMap::new();
+        for row in &found {
+            if row.maybe_text("run")?.is_some() {
+                sharded.insert(row.int("seq")?, crate::shards::run(row)?);
+            }
+        }
+        let list = numbers(seqs.iter().copied().filter(|seq| !sharded.contains_key(seq)));
         let text = format!(
             "SELECT instance_seq, id, state, attempt FROM tasks FORCE INDEX (tasks_of_instance)
              WHERE instance_seq IN ({list}) ORDER BY instance_seq, seq"
@@ -516,6 +632,7 @@ impl Line {
                 instance: rows::instance(row)?,
                 job_name: row.text("job_name")?,
                 tasks: by_instance.remove(&seq).unwrap_or_default(),
+                sharded: sharded.remove(&seq),
             };
             by_seq.insert(seq, summary);
         }

@@ -2,17 +2,20 @@
 //!
 //! Every statement is counted, because the number of them per batch is part of what we promise.
 
+use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use campanile_model::Partitions;
 use campanile_store::{Lead, Result, StoreError};
 use sqlx::mysql::{MySqlArguments, MySqlRow};
 use sqlx::pool::PoolConnection;
 use sqlx::query::Query;
 use sqlx::{AssertSqlSafe, Executor as _, MySql, MySqlConnection};
 
+use crate::rows::Columns as _;
 use crate::values::{self, Row, Value, list};
 use crate::{MysqlStore, error};
 
@@ -50,6 +53,14 @@ pub(crate) fn sql(text: &'static str) -> Bound {
 /// For statements put together from literals and `values`, which writes nothing as a person wrote it.
 pub(crate) fn composed(text: impl Into<String>) -> Statement {
     Statement::Text(text.into())
+}
+
+/// ` AND …`: the job whose id stands in `column` is in one of these partitions. Nothing where that goes without saying.
+pub(crate) fn within(of: Partitions, column: &str) -> String {
+    match of {
+        Partitions::ALL => String::new(),
+        of => format!(" AND ((1 << (ASCII(SUBSTR({column}, 16, 1)) & 63)) & {}) <> 0", of.bits()),
+    }
 }
 
 /// A connection at somebody's service. One that is dropped in the middle of a statement or of a transaction is closed:
@@ -222,22 +233,25 @@ impl MysqlStore {
         let mut text = format!("{}; START TRANSACTION", patience(self.manner.patience.as_secs().max(1)));
         if let Some(lead) = lead {
             text.push_str(&format!(
-                "; SELECT 1 AS held FROM leases FORCE INDEX (PRIMARY)
-                 WHERE lease = {} AND holder = {} AND term = {} AND until_at <> 0 LOCK IN SHARE MODE",
-                list([Value::Bytes(lead.lease.clone().into_bytes())]),
+                "; SELECT lease, term FROM leases FORCE INDEX (PRIMARY)
+                 WHERE lease IN ({}) AND holder = {} AND until_at <> 0 LOCK IN SHARE MODE",
+                list(lead.shown().map(|(lease, _)| Value::Bytes(lease.as_bytes().to_vec()))),
                 list([Value::Bytes(lead.holder.clone().into_bytes())]),
-                crate::rows::number(lead.term)
             ));
         }
         let held = line.connection().fetch_all(sqlx::raw_sql(AssertSqlSafe(text))).await;
         let held = line.answered(held).map_err(|error| error::sorted(error, &self.address))?;
         let write = Write(line);
-        match lead {
-            Some(lead) if held.is_empty() => {
+        let Some(lead) = lead else { return Ok(write) };
+        let held: BTreeMap<String, u64> =
+            held.iter().map(|row| Ok((row.text("lease")?, row.count("term")?))).collect::<Result<_>>()?;
+        let gone = lead.shown().find(|(lease, term)| held.get(*lease) != Some(term));
+        match gone.map(|(lease, _)| lease.to_owned()) {
+            Some(lease) => {
                 write.abandon().await?;
-                Err(StoreError::Fenced(lead.lease.clone()))
+                Err(StoreError::Fenced(lease))
             }
-            _ => Ok(write),
+            None => Ok(write),
         }
     }
 

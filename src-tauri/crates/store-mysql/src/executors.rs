@@ -1,27 +1,30 @@
-//! Executors, as the leading node writes them down for everyone else.
+//! Executors, as the nodes that hold their streams write them down for everyone else.
+
+use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use campanile_model::Timestamp;
 use campanile_model::executor::{Drain, ExecutorEntry};
-use campanile_store::{ExecutorStore, Lead, Result, Taken};
+use campanile_store::{ExecutorStore, Lead, Result, Taken, may_replace};
 
 use crate::MysqlStore;
-use crate::connection::{Write, sql};
+use crate::connection::{Write, composed, sql};
 use crate::rows::{Columns, maybe_written, written};
-use crate::values::row;
+use crate::values::{Value, list, row};
 
 #[async_trait]
 impl ExecutorStore for MysqlStore {
     async fn put_executors(&self, lead: &Lead, seen: &[ExecutorEntry], forget_before: Timestamp) -> Result<()> {
-        let values = seen
-            .iter()
-            .map(|entry| Ok(row![&entry.executor.group, &entry.executor.name, written(entry)?, entry.gone_at]))
-            .collect::<Result<Vec<_>>>()?;
-        let values = &values;
         self.again(|| async move {
             let mut write = self.write_as(lead).await?;
+            let replaced = write.executors_said_gone(seen).await?;
+            let values = seen
+                .iter()
+                .filter(|entry| replaced.get(&name_of(entry)).is_none_or(|stored| may_replace(entry, stored)))
+                .map(|entry| Ok(row![&entry.executor.group, &entry.executor.name, written(entry)?, entry.gone_at]))
+                .collect::<Result<Vec<_>>>()?;
             let tail = "ON DUPLICATE KEY UPDATE seen = VALUES(seen), gone_at = VALUES(gone_at)";
-            write.insert("INSERT INTO executors (grp, name, seen, gone_at)", values, tail).await?;
+            write.insert("INSERT INTO executors (grp, name, seen, gone_at)", &values, tail).await?;
             write.execute(sql("DELETE FROM executors WHERE gone_at < ?").bind(forget_before.millis())).await?;
             write.commit().await
         })
@@ -34,7 +37,30 @@ impl ExecutorStore for MysqlStore {
     }
 }
 
+fn name_of(entry: &ExecutorEntry) -> (String, String) {
+    (entry.executor.group.clone(), entry.executor.name.clone())
+}
+
 impl Write {
+    /// What stands where those are to be written that say they are gone; nobody else writes it meanwhile.
+    async fn executors_said_gone(
+        &mut self,
+        seen: &[ExecutorEntry],
+    ) -> Result<BTreeMap<(String, String), ExecutorEntry>> {
+        let gone = seen.iter().filter(|entry| entry.gone_at.is_some());
+        let text = |text: &str| list([Value::Bytes(text.as_bytes().to_vec())]);
+        let named: Vec<String> = gone
+            .map(|entry| format!("(grp = {} AND name = {})", text(&entry.executor.group), text(&entry.executor.name)))
+            .collect();
+        if named.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let text = format!("SELECT seen FROM executors WHERE {} FOR UPDATE", named.join(" OR "));
+        let stored = self.rows(composed(text)).await?;
+        let stored = stored.iter().map(|row| row.json::<ExecutorEntry>("seen"));
+        stored.map(|entry| entry.map(|entry| (name_of(&entry), entry))).collect()
+    }
+
     pub(crate) async fn drain_executor(&mut self, group: &str, name: &str, drain: Option<&Drain>) -> Result<Taken> {
         let changed = self
             .execute(

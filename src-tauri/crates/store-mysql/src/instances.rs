@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use async_trait::async_trait;
 use campanile_model::instance::{Instance, InstanceMove, InstanceState, Omission, OmissionReason, Origin};
 use campanile_model::ledger::LedgerSpan;
-use campanile_model::{InstanceId, JobId, Timestamp};
+use campanile_model::{InstanceId, JobId, Partitions, Timestamp};
 use campanile_store::{
     Assignment, Entries, InstanceStore, Launch, Launched, Lead, Ledger, Moved, Result, Settlement, follow,
 };
 use sqlx::mysql::MySqlRow;
 
 use crate::MysqlStore;
-use crate::connection::{Write, composed, sql};
+use crate::connection::{Write, composed, sql, within};
 use crate::rows::{self, Columns, Id, limit};
 use crate::values::{Row, id, ids, row};
 
@@ -54,26 +54,28 @@ impl InstanceStore for MysqlStore {
         .await
     }
 
-    async fn unassigned(&self, most: usize) -> Result<Vec<Instance>> {
+    async fn unassigned(&self, of: Partitions, most: usize) -> Result<Vec<Instance>> {
         let text = format!(
             "SELECT i.* FROM instances i FORCE INDEX (instances_unassigned)
-             WHERE i.state = 'waiting' AND i.assigned_at IS NULL AND (i.beside = 1 OR i.seq = {OLDEST_UNFINISHED})
+             WHERE i.state = 'waiting' AND i.assigned_at IS NULL AND (i.beside = 1 OR i.seq = {OLDEST_UNFINISHED}){}
              ORDER BY i.seq LIMIT {}",
+            within(of, "i.job"),
             limit(most)
         );
         let found = self.read().await?.rows(composed(text)).await?;
         rows::all(&found, rows::instance)
     }
 
-    async fn replacing(&self, most: usize) -> Result<Vec<Instance>> {
+    async fn replacing(&self, of: Partitions, most: usize) -> Result<Vec<Instance>> {
         let text = format!(
             "SELECT i.* FROM instances i FORCE INDEX (instances_replacing)
              WHERE i.replaces = 1 AND i.state = 'waiting'
                  AND i.seq = (SELECT n.seq FROM instances n FORCE INDEX (instances_replacing)
                               WHERE n.replaces = 1 AND n.state = 'waiting' AND n.job = i.job
                               ORDER BY n.seq DESC LIMIT 1)
-                 AND i.seq > {OLDEST_UNFINISHED}
+                 AND i.seq > {OLDEST_UNFINISHED}{}
              ORDER BY i.seq LIMIT {}",
+            within(of, "i.job"),
             limit(most)
         );
         let found = self.read().await?.rows(composed(text)).await?;
@@ -94,18 +96,19 @@ impl InstanceStore for MysqlStore {
         .await
     }
 
-    async fn ended_together(&self, most: usize) -> Result<Vec<InstanceId>> {
+    async fn ended_together(&self, of: Partitions, most: usize) -> Result<Vec<InstanceId>> {
         let found = self
             .read()
             .await?
-            .rows(
-                sql("SELECT i.id FROM instances i FORCE INDEX (instances_several)
-                     WHERE i.several = 1 AND i.state IN ('waiting', 'running')
+            .rows(composed(format!(
+                "SELECT i.id FROM instances i FORCE INDEX (instances_several)
+                     WHERE i.several = 1 AND i.state IN ('waiting', 'running'){}
                          AND NOT EXISTS (SELECT 1 FROM tasks t FORCE INDEX (tasks_of_instance)
                                          WHERE t.instance_seq = i.seq AND t.state < 300)
-                     ORDER BY i.seq LIMIT ?")
-                .bind(limit(most)),
-            )
+                     ORDER BY i.seq LIMIT {}",
+                within(of, "i.job"),
+                limit(most)
+            )))
             .await?;
         rows::all(&found, |row| row.id("id"))
     }

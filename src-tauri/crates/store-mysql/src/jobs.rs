@@ -3,55 +3,60 @@
 use async_trait::async_trait;
 use campanile_model::job::{Job, JobVersion};
 use campanile_model::schedule::Schedule;
-use campanile_model::{JobId, Timestamp};
+use campanile_model::{JobId, Partitions, Timestamp};
 use campanile_store::{JobStore, LedgerExtract, MadeInstance, Result, Taken};
 
 use crate::MysqlStore;
-use crate::connection::{Write, composed, sql};
+use crate::connection::{Write, composed, sql, within};
 use crate::error;
 use crate::rows::{self, Columns, Id, limit, written};
 use crate::values::ids;
 
 #[async_trait]
 impl JobStore for MysqlStore {
-    async fn due_jobs(&self, now: Timestamp, most: usize) -> Result<Vec<Job>> {
+    async fn due_jobs(&self, of: Partitions, now: Timestamp, most: usize) -> Result<Vec<Job>> {
         let found = self
             .read()
             .await?
-            .rows(
-                sql("SELECT * FROM jobs FORCE INDEX (jobs_due) WHERE removed = 0 AND next_due <= ?
-                     ORDER BY next_due, seq LIMIT ?")
-                .bind(now.millis())
-                .bind(limit(most)),
-            )
+            .rows(composed(format!(
+                "SELECT * FROM jobs FORCE INDEX (jobs_due) WHERE removed = 0 AND next_due <= {}{}
+                     ORDER BY next_due, seq LIMIT {}",
+                now.millis(),
+                within(of, "id"),
+                limit(most)
+            )))
             .await?;
         rows::all(&found, rows::job)
     }
 
-    async fn earliest_due(&self) -> Result<Option<Timestamp>> {
+    async fn earliest_due(&self, of: Partitions) -> Result<Option<Timestamp>> {
         let row = self
             .read()
             .await?
-            .row(sql("SELECT next_due FROM jobs FORCE INDEX (jobs_due) WHERE removed = 0 AND next_due IS NOT NULL
-                      ORDER BY next_due LIMIT 1"))
+            .row(composed(format!(
+                "SELECT next_due FROM jobs FORCE INDEX (jobs_due) WHERE removed = 0 AND next_due IS NOT NULL{}
+                      ORDER BY next_due LIMIT 1",
+                within(of, "id")
+            )))
             .await?;
         row.map(|row| row.time("next_due")).transpose()
     }
 
-    async fn idle_fixed_delay_jobs(&self, most: usize) -> Result<Vec<Job>> {
+    async fn idle_fixed_delay_jobs(&self, of: Partitions, most: usize) -> Result<Vec<Job>> {
         let found = self
             .read()
             .await?
-            .rows(
-                sql("SELECT j.* FROM jobs j FORCE INDEX (jobs_in_delay)
-                     WHERE j.removed = 0 AND j.fixed_delay = 1 AND j.next_due IS NULL
+            .rows(composed(format!(
+                "SELECT j.* FROM jobs j FORCE INDEX (jobs_in_delay)
+                     WHERE j.removed = 0 AND j.fixed_delay = 1 AND j.next_due IS NULL{}
                          AND NOT EXISTS (SELECT 1 FROM instances w FORCE INDEX (instances_of_job_by_state)
                                          WHERE w.job = j.id AND w.state = 'waiting')
                          AND NOT EXISTS (SELECT 1 FROM instances r FORCE INDEX (instances_of_job_by_state)
                                          WHERE r.job = j.id AND r.state = 'running')
-                     ORDER BY j.seq LIMIT ?")
-                .bind(limit(most)),
-            )
+                     ORDER BY j.seq LIMIT {}",
+                within(of, "j.id"),
+                limit(most)
+            )))
             .await?;
         rows::all(&found, rows::job)
     }

@@ -133,6 +133,7 @@ impl Write {
                 .await?;
             }
             Change::Conduct(write) => return self.conduct(write).await,
+            Change::TakeStaged { data, instance } => return self.take_staged(*data, *instance).await,
             Change::DrainExecutor { group, name, drain } => {
                 return self.drain_executor(group, name, drain.as_ref()).await;
             }

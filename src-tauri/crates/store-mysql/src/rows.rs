@@ -8,9 +8,9 @@ use campanile_model::job::{Job, JobVersion};
 use campanile_model::ledger::LedgerSpan;
 use campanile_model::question::Question;
 use campanile_model::request::{AuditEntry, Request};
-use campanile_model::task::{ExecutorRef, Incident, Need, NewTask, StoredTask, Task, TaskState};
-use campanile_model::{AlarmId, InstanceId, JobId, Lane, QuestionId, RequestId, TaskId, Timestamp};
-use campanile_store::{HistoryEntry, Moving, Result, StoreError};
+use campanile_model::task::{ExecutorRef, Incident, Need, NewTask, Part, StoredTask, Task, TaskState};
+use campanile_model::{AlarmId, DataId, InstanceId, JobId, Lane, QuestionId, RequestId, TaskId, Timestamp};
+use campanile_store::{HistoryEntry, Moving, Result, ShardMark, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
@@ -38,7 +38,7 @@ macro_rules! ids {
     )*};
 }
 
-ids!(JobId, InstanceId, TaskId, AlarmId, RequestId, QuestionId);
+ids!(JobId, InstanceId, TaskId, AlarmId, RequestId, QuestionId, DataId);
 
 /// Numbers of ours that only grow, and not that far.
 pub(crate) fn number(n: u64) -> i64 {
@@ -408,6 +408,12 @@ pub(crate) fn task_values(seq: i64, task: &Task, fence: u64) -> Result<Row> {
         task.expires_at,
         maybe_written(task.part.as_ref())?,
     ])
+}
+
+/// None of what is no shard.
+pub(crate) fn shard_mark(row: &MySqlRow) -> Result<Option<ShardMark>> {
+    let Some(Part::Shard { level, index, done, .. }) = row.maybe_json("part")? else { return Ok(None) };
+    Ok(Some(ShardMark { level, shard: index, state: row.task_state("state")?, done }))
 }
 
 pub(crate) fn history_entry(row: &MySqlRow) -> Result<HistoryEntry> {

@@ -6,12 +6,12 @@ use async_trait::async_trait;
 use campanile_model::instance::{InstanceMove, InstanceState};
 use campanile_model::sharding::{Chunk, Level, Outcomes, Piece, PieceAt, PieceOutcomes, ShardRun, Tally};
 use campanile_model::task::{Step, Task};
-use campanile_model::{InstanceId, TaskId};
+use campanile_model::{InstanceId, Partitions, TaskId};
 use campanile_store::{Lead, Result, ShardStore, ShardWrite, Taken};
 use sqlx::mysql::MySqlRow;
 
 use crate::MysqlStore;
-use crate::connection::{Write, composed, sql};
+use crate::connection::{Write, composed, sql, within};
 use crate::instances::Only;
 use crate::rows::{self, Columns, Id, limit, number, written};
 use crate::values::{Row, Value, ids, list, row};
@@ -31,16 +31,22 @@ impl ShardStore for MysqlStore {
         .await
     }
 
-    async fn shard_runs(&self, most: usize) -> Result<Vec<ShardRun>> {
-        let found = self
-            .read()
-            .await?
-            .rows(
-                sql("SELECT fence, done, run FROM shard_runs FORCE INDEX (shard_runs_open) WHERE is_open = 1
-                     ORDER BY instance_seq LIMIT ?")
-                .bind(limit(most)),
-            )
-            .await?;
+    async fn shard_runs(&self, of: Partitions, after: Option<InstanceId>, most: usize) -> Result<Vec<ShardRun>> {
+        let of_these = match of {
+            Partitions::ALL => String::new(),
+            of => format!(
+                " AND EXISTS (SELECT 1 FROM instances i WHERE i.seq = shard_runs.instance_seq{})",
+                within(of, "i.job")
+            ),
+        };
+        let text = format!(
+            "SELECT fence, done, run FROM shard_runs FORCE INDEX (shard_runs_open) WHERE is_open = 1
+                 AND instance_seq > coalesce((SELECT seq FROM instances WHERE id IN ({})), 0){of_these}
+             ORDER BY instance_seq LIMIT {}",
+            ids(after),
+            limit(most)
+        );
+        let found = self.read().await?.rows(composed(text)).await?;
         rows::all(&found, run)
     }
 
@@ -59,6 +65,22 @@ impl ShardStore for MysqlStore {
                 sql("SELECT entry FROM shard_levels WHERE instance_seq = (SELECT seq FROM instances WHERE id = ?)
                      ORDER BY level")
                 .bind(instance.blob()),
+            )
+            .await?;
+        rows::all(&found, |row| row.json("entry"))
+    }
+
+    async fn levels_from(&self, instance: InstanceId, from: u32, most: usize) -> Result<Vec<Level>> {
+        let found = self
+            .read()
+            .await?
+            .rows(
+                sql("SELECT entry FROM shard_levels
+                     WHERE instance_seq = (SELECT seq FROM instances WHERE id = ?) AND level >= ?
+                     ORDER BY level LIMIT ?")
+                .bind(instance.blob())
+                .bind(i64::from(from))
+                .bind(limit(most)),
             )
             .await?;
         rows::all(&found, |row| row.json("entry"))
@@ -192,7 +214,7 @@ impl ShardStore for MysqlStore {
     }
 }
 
-fn run(row: &MySqlRow) -> Result<ShardRun> {
+pub(crate) fn run(row: &MySqlRow) -> Result<ShardRun> {
     let kept: ShardRun = row.json("run")?;
     let tally = Tally { done: row.count("done")?, ..kept.tally };
     Ok(ShardRun { fence: row.count("fence")?, tally, ..kept })
@@ -204,7 +226,7 @@ fn outcomes(row: &MySqlRow) -> Result<PieceOutcomes> {
 }
 
 /// One value in a line, as they are kept.
-fn lines(items: &str) -> Vec<String> {
+pub(crate) fn lines(items: &str) -> Vec<String> {
     items.split('\n').map(str::to_owned).collect()
 }
 
@@ -243,6 +265,9 @@ impl Write {
         let head = "INSERT INTO shard_levels (instance_seq, level, entry)";
         self.insert(head, &levels, "ON DUPLICATE KEY UPDATE entry = VALUES(entry)").await?;
         self.put_chunks(what.data.iter().map(|chunk| (seq, chunk))).await?;
+        if let Some((data, through)) = what.takes {
+            self.drop_staged(data, through).await?;
+        }
         if what.adopts {
             self.execute(
                 sql("DELETE FROM shard_data WHERE instance_seq = ? AND draft <> ?")

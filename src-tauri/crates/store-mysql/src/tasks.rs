@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use async_trait::async_trait;
 use campanile_model::task::{ExecutorRef, Incident, Need, Step, Task};
-use campanile_model::{InstanceId, JobId, Lane, TaskId, Timestamp};
+use campanile_model::{InstanceId, JobId, Lane, Partitions, TaskId, Timestamp};
 use campanile_store::{Bound, Claimed, LaneDepth, Lead, Result, Room, Scope, Taken, TaskStore, Wanted};
 
 use crate::MysqlStore;
-use crate::connection::{Line, Write, composed, sql};
+use crate::connection::{Line, Write, composed, sql, within};
 use crate::instances::Only;
 use crate::rows::{self, Columns, Id, limit};
 use crate::shards::Brought;
@@ -87,26 +87,30 @@ impl TaskStore for MysqlStore {
         rows::all(&found, rows::task)
     }
 
-    async fn due_tasks(&self, now: Timestamp, most: usize) -> Result<Vec<Task>> {
+    async fn due_tasks(&self, of: Partitions, now: Timestamp, most: usize) -> Result<Vec<Task>> {
         let found = self
             .read()
             .await?
-            .rows(
-                sql("SELECT * FROM tasks FORCE INDEX (tasks_waiting) WHERE state = 100 AND due_at <= ?
-                     ORDER BY due_at, seq LIMIT ?")
-                .bind(now.millis())
-                .bind(limit(most)),
-            )
+            .rows(composed(format!(
+                "SELECT * FROM tasks FORCE INDEX (tasks_waiting) WHERE state = 100 AND due_at <= {}{}
+                     ORDER BY due_at, seq LIMIT {}",
+                now.millis(),
+                within(of, "job"),
+                limit(most)
+            )))
             .await?;
         rows::all(&found, rows::task)
     }
 
-    async fn earliest_due_task(&self) -> Result<Option<Timestamp>> {
+    async fn earliest_due_task(&self, of: Partitions) -> Result<Option<Timestamp>> {
         let row = self
             .read()
             .await?
-            .row(sql("SELECT due_at FROM tasks FORCE INDEX (tasks_waiting) WHERE state = 100
-                      ORDER BY due_at, seq LIMIT 1"))
+            .row(composed(format!(
+                "SELECT due_at FROM tasks FORCE INDEX (tasks_waiting) WHERE state = 100{}
+                      ORDER BY due_at, seq LIMIT 1",
+                within(of, "job")
+            )))
             .await?;
         row.map(|row| row.time("due_at")).transpose()
     }

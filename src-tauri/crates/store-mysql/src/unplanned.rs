@@ -8,11 +8,11 @@ use campanile_model::chain::{Ending, after_of};
 use campanile_model::instance::InstanceState;
 use campanile_model::job::Job;
 use campanile_model::question::{Question, QuestionAnswer};
-use campanile_model::{InstanceId, JobId, QuestionId, RequestId, Timestamp};
+use campanile_model::{InstanceId, JobId, Partitions, QuestionId, RequestId, Timestamp};
 use campanile_store::{Cause, Entries, Launched, Lead, Result, Taken, Unplanned, UnplannedStore};
 
 use crate::MysqlStore;
-use crate::connection::{Write, composed, sql};
+use crate::connection::{Write, composed, sql, within};
 use crate::instances::Only;
 use crate::rows::{self, Columns, Id, limit, maybe_written, written};
 use crate::values::{id, ids, list, numbers, row};
@@ -35,13 +35,14 @@ impl UnplannedStore for MysqlStore {
         Ok(jobs)
     }
 
-    async fn endings(&self, most: usize) -> Result<Vec<Ending>> {
+    async fn endings(&self, of: Partitions, most: usize) -> Result<Vec<Ending>> {
         let mut line = self.snapshot().await?;
         let new = line
-            .rows(
-                sql("SELECT * FROM endings FORCE INDEX (endings_new) WHERE kept = 0 ORDER BY seq LIMIT ?")
-                    .bind(limit(most)),
-            )
+            .rows(composed(format!(
+                "SELECT * FROM endings FORCE INDEX (endings_new) WHERE kept = 0{} ORDER BY seq LIMIT {}",
+                within(of, "job"),
+                limit(most)
+            )))
             .await?;
         let mut endings: Vec<Ending> = rows::all(&new, rows::ending)?;
         if !endings.is_empty() {
@@ -60,15 +61,16 @@ impl UnplannedStore for MysqlStore {
         self.again(|| self.try_launch_unplanned(lead, unplanned)).await
     }
 
-    async fn open_backfills(&self, most: usize) -> Result<Vec<Backfill>> {
+    async fn open_backfills(&self, of: Partitions, most: usize) -> Result<Vec<Backfill>> {
         let found = self
             .read()
             .await?
-            .rows(
-                sql("SELECT b.* FROM backfills b FORCE INDEX (backfills_open) STRAIGHT_JOIN jobs j ON j.id = b.job
-                     WHERE b.is_open = 1 AND j.removed = 0 ORDER BY b.seq LIMIT ?")
-                .bind(limit(most)),
-            )
+            .rows(composed(format!(
+                "SELECT b.* FROM backfills b FORCE INDEX (backfills_open) STRAIGHT_JOIN jobs j ON j.id = b.job
+                     WHERE b.is_open = 1 AND j.removed = 0{} ORDER BY b.seq LIMIT {}",
+                within(of, "b.job"),
+                limit(most)
+            )))
             .await?;
         rows::all(&found, rows::backfill)
     }

@@ -59,6 +59,8 @@ impl MysqlStore {
                     .bind(limit(purge.limit)),
             )
             .await?;
+        // These rows are large.
+        purged.others += write.purge_staged(purge.staged_before, limit(purge.limit.div_ceil(10))).await?;
         write.commit().await?;
         Ok(purged)
     }

@@ -6,6 +6,7 @@
 
 mod servers;
 
+use campanile_model::Partitions;
 use campanile_model::instance::InstanceState;
 use campanile_model::task::{Step, TaskEvent, TaskState};
 use campanile_store::conformance::fixtures::*;
@@ -29,13 +30,13 @@ async fn a_batch_costs_a_few_statements_whatever_its_size() {
     save(&store, &lead, &jobs.iter().collect::<Vec<_>>()).await;
 
     let begun = store.statements();
-    let due = store.due_jobs(at(60), FIRINGS).await.unwrap();
+    let due = store.due_jobs(Partitions::ALL, at(60), FIRINGS).await.unwrap();
     let launches: Vec<_> = due.iter().map(|job| launch_of(job, 60, vec![instance(job, 60)], Vec::new())).collect();
     store.launch(&lead, &launches).await.unwrap();
     let launched = store.statements();
 
     let assignments: Vec<_> = store
-        .unassigned(FIRINGS)
+        .unassigned(Partitions::ALL, FIRINGS)
         .await
         .unwrap()
         .iter()
@@ -48,7 +49,7 @@ async fn a_batch_costs_a_few_statements_whatever_its_size() {
     within_budget(assigned - begun);
 
     // Every report of a task's life, in batches as they come at full load.
-    let mut tasks = store.due_tasks(at(60), FIRINGS).await.unwrap();
+    let mut tasks = store.due_tasks(Partitions::ALL, at(60), FIRINGS).await.unwrap();
     let reports = [TaskEvent::Due, TaskEvent::Push, TaskEvent::Start, TaskEvent::Succeed];
     for (n, event) in reports.into_iter().enumerate() {
         let before = store.statements();
@@ -138,14 +139,14 @@ async fn what_has_been_is_not_read_again(store: &MysqlStore, looker: &mut MySqlC
     let nobody = ExecutorName { group: "local".to_owned(), name: "nobody".to_owned() };
     let of_nobody = InstanceFilter { executor: Some(nobody), ..InstanceFilter::default() };
     reads_little! {
-        store.due_jobs(now, 100);
-        store.earliest_due();
-        store.idle_fixed_delay_jobs(100);
-        store.unassigned(100);
-        store.replacing(100);
-        store.ended_together(100);
-        store.due_tasks(now, 100);
-        store.earliest_due_task();
+        store.due_jobs(Partitions::ALL, now, 100);
+        store.earliest_due(Partitions::ALL);
+        store.idle_fixed_delay_jobs(Partitions::ALL, 100);
+        store.unassigned(Partitions::ALL, 100);
+        store.replacing(Partitions::ALL, 100);
+        store.ended_together(Partitions::ALL, 100);
+        store.due_tasks(Partitions::ALL, now, 100);
+        store.earliest_due_task(Partitions::ALL);
         store.ready_needs();
         store.ready_counts();
         store.promotable(now, 100);
@@ -160,8 +161,8 @@ async fn what_has_been_is_not_read_again(store: &MysqlStore, looker: &mut MySqlC
         store.open_requests(100);
         store.open_alarms();
         store.open_questions(100);
-        store.open_backfills(100);
-        store.endings(100);
+        store.open_backfills(Partitions::ALL, 100);
+        store.endings(Partitions::ALL, 100);
         store.new_incidents(100);
         // A page reads what is on it.
         store.instance_page(&InstanceFilter::default(), None, 1);

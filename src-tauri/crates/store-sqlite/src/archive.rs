@@ -9,11 +9,12 @@ use campanile_model::instance::{InstanceState, Omission};
 use campanile_model::job::JobVersion;
 use campanile_model::question::Question;
 use campanile_model::request::AuditEntry;
-use campanile_model::task::{Task, TaskState};
+use campanile_model::sharding::ShardRun;
+use campanile_model::task::{Part, Task, TaskState};
 use campanile_model::{InstanceId, JobId, TaskId, Timestamp};
 use campanile_store::{
     Archive, Cursor, HistoryEntry, InstanceFilter, InstanceSummary, JobFilter, JobSummary, OutcomeCounts, Page, Result,
-    TaskFilter,
+    ShardMark, ShardNews, TaskFilter,
 };
 use serde_json::Value;
 use sqlx::sqlite::SqliteRow;
@@ -21,6 +22,9 @@ use sqlx::sqlite::SqliteRow;
 use crate::SqliteStore;
 use crate::connection::{Line, Statement, composed, sql};
 use crate::rows::{self, Columns, Id, hexes, limit};
+
+/// Tasks that are read at once where one shard is looked for.
+const NEAR: i64 = 32;
 
 /// What a job's row shows of its past.
 const LAST: i64 = 12;
@@ -185,6 +189,100 @@ impl Archive for SqliteStore {
         }
         let (found, next) = cut(found.into_values().collect(), most, |row| row.int("seq"))?;
         Ok(Page { rows: rows::all(&found, rows::task)?, next })
+    }
+
+    async fn shard_page(&self, instance: InstanceId, cursor: Cursor, most: usize) -> Result<Page<ShardMark>> {
+        let found = self
+            .read()
+            .await?
+            .rows(
+                sql("SELECT seq, state, part FROM tasks INDEXED BY tasks_of_instance
+                     WHERE instance_seq = (SELECT seq FROM instances WHERE id = ?) AND seq > ? ORDER BY seq LIMIT ?")
+                .bind(instance.blob())
+                .bind(cursor.unwrap_or(0))
+                .bind(limit(most.saturating_add(1))),
+            )
+            .await?;
+        let (found, next) = cut(found, most, |row| row.int("seq"))?;
+        let marks = rows::all(&found, rows::shard_mark)?;
+        Ok(Page { rows: marks.into_iter().flatten().collect(), next })
+    }
+
+    async fn shard_news(&self, instance: InstanceId, since: i64, most: usize) -> Result<ShardNews> {
+        let mut line = self.snapshot().await?;
+        let looked = line
+            .row(
+                sql("SELECT coalesce(max(seq), 0) AS through, count(*) AS n
+                     FROM (SELECT seq FROM task_moves WHERE seq > ? ORDER BY seq LIMIT ?)")
+                .bind(since)
+                .bind(limit(most)),
+            )
+            .await?;
+        let (through, more) = match looked {
+            Some(row) => (row.int("through")?.max(since), row.int("n")? == limit(most)),
+            None => (since, false),
+        };
+        let moved = line
+            .rows(
+                sql("SELECT seq, state, part FROM tasks
+                     WHERE seq IN (SELECT task_seq FROM task_moves WHERE seq > ? AND seq <= ?)
+                         AND +instance_seq = (SELECT seq FROM instances WHERE id = ?)")
+                .bind(since)
+                .bind(through)
+                .bind(instance.blob()),
+            )
+            .await?;
+        let runs = line
+            .rows(
+                sql("SELECT seq, state, part FROM tasks INDEXED BY tasks_by_state
+                     WHERE state IN (202, 203) AND instance_seq = (SELECT seq FROM instances WHERE id = ?) LIMIT ?")
+                .bind(instance.blob())
+                .bind(limit(most)),
+            )
+            .await?;
+        let by_seq: BTreeMap<i64, &SqliteRow> =
+            moved.iter().chain(&runs).map(|row| Ok((row.int("seq")?, row))).collect::<Result<_>>()?;
+        let marks = by_seq.into_values().map(rows::shard_mark).collect::<Result<Vec<_>>>()?;
+        Ok(ShardNews { marks: marks.into_iter().flatten().collect(), through, more })
+    }
+
+    async fn last_move(&self) -> Result<i64> {
+        let row = self.read().await?.row(sql("SELECT coalesce(max(seq), 0) AS last FROM task_moves")).await?;
+        row.map_or(Ok(0), |row| row.int("last"))
+    }
+
+    async fn shard(&self, instance: InstanceId, first: TaskId, level: u32, shard: u32) -> Result<Option<Task>> {
+        let mut line = self.snapshot().await?;
+        // Between the shards of a level stand the notices that were made while it ran: a shard is at its place or
+        // somewhat behind it.
+        let mut place = i64::from(shard);
+        loop {
+            let found = line
+                .rows(
+                    sql("SELECT * FROM tasks INDEXED BY tasks_of_instance
+                         WHERE instance_seq = (SELECT seq FROM instances WHERE id = ?)
+                             AND seq >= (SELECT seq FROM tasks WHERE id = ?)
+                         ORDER BY seq LIMIT ? OFFSET ?")
+                    .bind(instance.blob())
+                    .bind(first.blob())
+                    .bind(NEAR)
+                    .bind(place),
+                )
+                .await?;
+            for task in rows::all(&found, rows::task)? {
+                match task.part {
+                    Some(Part::Shard { level: of, index, .. }) if (of, index) == (level, shard) => {
+                        return Ok(Some(task));
+                    }
+                    Some(Part::Shard { level: of, index, .. }) if (of, index) > (level, shard) => return Ok(None),
+                    _ => {}
+                }
+            }
+            if found.is_empty() {
+                return Ok(None);
+            }
+            place += NEAR;
+        }
     }
 
     async fn omissions(&self, job: Option<JobId>, since: Timestamp, most: usize) -> Result<Vec<Omission>> {
@@ -505,16 +603,24 @@ impl Line {
         let list = Value::from(seqs).to_string();
         let found = self
             .rows(
-                sql("SELECT i.*, coalesce(j.name, '') AS job_name FROM instances i LEFT JOIN jobs j ON j.id = i.job
+                sql("SELECT i.*, coalesce(j.name, '') AS job_name, r.fence, r.done, r.run
+                     FROM instances i LEFT JOIN jobs j ON j.id = i.job LEFT JOIN shard_runs r ON r.instance_seq = i.seq
                      WHERE i.seq IN (SELECT value FROM json_each(?))")
-                .bind(list.clone()),
+                .bind(list),
             )
             .await?;
+        let mut sharded: HashMap<i64, ShardRun> = HashMap::new();
+        for row in &found {
+            if row.maybe_text("run")?.is_some() {
+                sharded.insert(row.int("seq")?, crate::shards::run(row)?);
+            }
+        }
+        let whole: Vec<i64> = seqs.iter().copied().filter(|seq| !sharded.contains_key(seq)).collect();
         let tasks = self
             .rows(
                 sql("SELECT instance_seq, id, state, attempt FROM tasks
                      WHERE instance_seq IN (SELECT value FROM json_each(?)) ORDER BY instance_seq, seq")
-                .bind(list),
+                .bind(Value::from(whole).to_string()),
             )
             .await?;
         let mut by_instance: HashMap<i64, Vec<(TaskId, TaskState, u32)>> = HashMap::new();
@@ -529,6 +635,7 @@ impl Line {
                 instance: rows::instance(row)?,
                 job_name: row.text("job_name")?,
                 tasks: by_instance.remove(&seq).unwrap_or_default(),
+                sharded: sharded.remove(&seq),
             };
             by_seq.insert(seq, summary);
         }

@@ -6,6 +6,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use campanile_model::Partitions;
 use campanile_store::{Lead, Result, StoreError};
 use sqlx::pool::PoolConnection;
 use sqlx::query::Query;
@@ -28,6 +29,17 @@ pub(crate) fn composed(text: String) -> Statement {
     #[cfg(test)]
     crate::plans::note(&text);
     sqlx::query(AssertSqlSafe(text))
+}
+
+/// ` AND …`: the job whose id stands in `column` is in one of these partitions. Nothing where that goes without saying.
+pub(crate) fn within(of: Partitions, column: &str) -> String {
+    if of == Partitions::ALL {
+        return String::new();
+    }
+    // SQLite has no number for a byte, but its place among the digits.
+    let digit = |place| format!("instr('0123456789ABCDEF', substr(hex({column}), {place}, 1)) - 1");
+    let partition = format!("((({}) * 16 + {}) & 63)", digit(31), digit(32));
+    format!(" AND ((1 << {partition}) & {}) <> 0", of.bits().cast_signed())
 }
 
 enum Held {
@@ -157,19 +169,22 @@ impl SqliteStore {
     /// A write of whoever has the lease. That is looked up under the same lock that guards the write.
     pub(crate) async fn write_as(&self, lead: &Lead) -> Result<Write> {
         let mut write = self.write().await?;
-        let held = write
-            .row(
-                sql("SELECT 1 FROM leases WHERE lease = ? AND holder = ? AND term = ? AND until <> 0")
-                    .bind(lead.lease.clone())
-                    .bind(lead.holder.clone())
-                    .bind(crate::rows::number(lead.term)),
-            )
-            .await?;
-        if held.is_some() {
-            return Ok(write);
+        for (lease, term) in lead.shown() {
+            let held = write
+                .row(
+                    sql("SELECT 1 FROM leases WHERE lease = ? AND holder = ? AND term = ? AND until <> 0")
+                        .bind(lease.to_owned())
+                        .bind(lead.holder.clone())
+                        .bind(crate::rows::number(term)),
+                )
+                .await?;
+            if held.is_none() {
+                let lease = lease.to_owned();
+                write.abandon().await?;
+                return Err(StoreError::Fenced(lease));
+            }
         }
-        write.abandon().await?;
-        Err(StoreError::Fenced(lead.lease.clone()))
+        Ok(write)
     }
 
     /// SQLite's count of other connections' commits, as the watching one sees it.

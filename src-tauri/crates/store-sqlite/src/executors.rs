@@ -1,9 +1,9 @@
-//! Executors, as the leading node writes them down for everyone else.
+//! Executors, as the nodes that hold their streams write them down for everyone else.
 
 use async_trait::async_trait;
 use campanile_model::Timestamp;
 use campanile_model::executor::{Drain, ExecutorEntry};
-use campanile_store::{ExecutorStore, Lead, Result, Taken};
+use campanile_store::{ExecutorStore, Lead, Result, Taken, may_replace};
 use serde_json::json;
 
 use crate::SqliteStore;
@@ -13,11 +13,13 @@ use crate::rows::{Columns, batch, maybe_written, written};
 #[async_trait]
 impl ExecutorStore for SqliteStore {
     async fn put_executors(&self, lead: &Lead, seen: &[ExecutorEntry], forget_before: Timestamp) -> Result<()> {
-        let values = seen
-            .iter()
-            .map(|entry| Ok(json!([entry.executor.group, entry.executor.name, written(entry)?, entry.gone_at])))
-            .collect::<Result<Vec<_>>>()?;
         let mut write = self.write_as(lead).await?;
+        let mut values = Vec::with_capacity(seen.len());
+        for entry in seen {
+            if entry.gone_at.is_none() || write.is_as_seen(entry).await? {
+                values.push(json!([entry.executor.group, entry.executor.name, written(entry)?, entry.gone_at]));
+            }
+        }
         if !values.is_empty() {
             write
                 .execute(
@@ -39,6 +41,21 @@ impl ExecutorStore for SqliteStore {
 }
 
 impl Write {
+    /// Nobody stands where it is to be written, or whom it may replace.
+    async fn is_as_seen(&mut self, entry: &ExecutorEntry) -> Result<bool> {
+        let stored = self
+            .row(
+                sql("SELECT seen FROM executors WHERE grp = ? AND name = ?")
+                    .bind(entry.executor.group.clone())
+                    .bind(entry.executor.name.clone()),
+            )
+            .await?;
+        Ok(match stored {
+            Some(row) => may_replace(entry, &row.json("seen")?),
+            None => true,
+        })
+    }
+
     pub(crate) async fn drain_executor(&mut self, group: &str, name: &str, drain: Option<&Drain>) -> Result<Taken> {
         let changed = self
             .execute(

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use async_trait::async_trait;
 use campanile_model::instance::{Instance, InstanceMove, InstanceState, Omission, OmissionReason, Origin};
 use campanile_model::ledger::LedgerSpan;
-use campanile_model::{InstanceId, JobId, Timestamp};
+use campanile_model::{InstanceId, JobId, Partitions, Timestamp};
 use campanile_store::{
     Assignment, Entries, InstanceStore, Launch, Launched, Lead, Ledger, Moved, Result, Settlement, follow,
 };
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use sqlx::sqlite::SqliteRow;
 
 use crate::SqliteStore;
-use crate::connection::{Write, sql};
+use crate::connection::{Write, composed, sql, within};
 use crate::rows::{self, Columns, Id, batch, hexes, limit};
 
 const MAKE: &str = "INSERT INTO instances (
@@ -96,34 +96,37 @@ impl InstanceStore for SqliteStore {
         Ok(planned == 1)
     }
 
-    async fn unassigned(&self, most: usize) -> Result<Vec<Instance>> {
+    async fn unassigned(&self, of: Partitions, most: usize) -> Result<Vec<Instance>> {
         let found = self
             .read()
             .await?
             .rows(
-                sql("SELECT * FROM instances i INDEXED BY instances_unassigned
-                     WHERE state = 'waiting' AND assigned_at IS NULL
+                composed(format!(
+                    "SELECT * FROM instances i INDEXED BY instances_unassigned
+                     WHERE state = 'waiting' AND assigned_at IS NULL{}
                          AND (beside = 1
                               OR seq = (SELECT seq FROM instances INDEXED BY instances_unfinished
                                         WHERE job = i.job AND state IN ('waiting', 'running') ORDER BY seq LIMIT 1))
-                     ORDER BY seq LIMIT ?")
+                     ORDER BY seq LIMIT ?",
+                    within(of, "i.job")
+                ))
                 .bind(limit(most)),
             )
             .await?;
         rows::all(&found, rows::instance)
     }
 
-    async fn replacing(&self, most: usize) -> Result<Vec<Instance>> {
+    async fn replacing(&self, of: Partitions, most: usize) -> Result<Vec<Instance>> {
         let found = self
             .read()
             .await?
             .rows(
-                sql("SELECT * FROM instances i INDEXED BY instances_replacing WHERE state = 'waiting' AND replaces = 1
+                composed(format!("SELECT * FROM instances i INDEXED BY instances_replacing WHERE state = 'waiting' AND replaces = 1{}
                          AND seq = (SELECT max(seq) FROM instances
                                     WHERE job = i.job AND state = 'waiting' AND replaces = 1)
                          AND EXISTS (SELECT 1 FROM instances
                                      WHERE job = i.job AND seq < i.seq AND state IN ('waiting', 'running'))
-                     ORDER BY seq LIMIT ?")
+                     ORDER BY seq LIMIT ?", within(of, "i.job")))
                 .bind(limit(most)),
             )
             .await?;
@@ -183,16 +186,19 @@ impl InstanceStore for SqliteStore {
         Ok(ended == 1)
     }
 
-    async fn ended_together(&self, most: usize) -> Result<Vec<InstanceId>> {
+    async fn ended_together(&self, of: Partitions, most: usize) -> Result<Vec<InstanceId>> {
         let found = self
             .read()
             .await?
             .rows(
-                sql("SELECT i.id FROM instances i INDEXED BY instances_several
-                     WHERE i.several = 1 AND i.state IN ('waiting', 'running')
+                composed(format!(
+                    "SELECT i.id FROM instances i INDEXED BY instances_several
+                     WHERE i.several = 1 AND i.state IN ('waiting', 'running'){}
                          AND NOT EXISTS (SELECT 1 FROM tasks t INDEXED BY tasks_of_instance
                                          WHERE t.instance_seq = i.seq AND t.state < 300)
-                     ORDER BY i.seq LIMIT ?")
+                     ORDER BY i.seq LIMIT ?",
+                    within(of, "i.job")
+                ))
                 .bind(limit(most)),
             )
             .await?;

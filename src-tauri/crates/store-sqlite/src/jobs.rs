@@ -3,50 +3,43 @@
 use async_trait::async_trait;
 use campanile_model::job::{Job, JobVersion};
 use campanile_model::schedule::Schedule;
-use campanile_model::{JobId, Timestamp};
+use campanile_model::{JobId, Partitions, Timestamp};
 use campanile_store::{JobStore, LedgerExtract, MadeInstance, Result, Taken};
 use serde_json::json;
 
 use crate::SqliteStore;
-use crate::connection::{Write, sql};
+use crate::connection::{Write, composed, sql, within};
 use crate::rows::{self, Columns, Id, batch, hexes, limit, written};
 
 #[async_trait]
 impl JobStore for SqliteStore {
-    async fn due_jobs(&self, now: Timestamp, most: usize) -> Result<Vec<Job>> {
-        let found = self
-            .read()
-            .await?
-            .rows(
-                sql("SELECT * FROM jobs WHERE next_due <= ? AND removed = 0 ORDER BY next_due, seq LIMIT ?")
-                    .bind(now.millis())
-                    .bind(limit(most)),
-            )
-            .await?;
+    async fn due_jobs(&self, of: Partitions, now: Timestamp, most: usize) -> Result<Vec<Job>> {
+        let text = format!(
+            "SELECT * FROM jobs WHERE next_due <= ? AND removed = 0{} ORDER BY next_due, seq LIMIT ?",
+            within(of, "id")
+        );
+        let found = self.read().await?.rows(composed(text).bind(now.millis()).bind(limit(most))).await?;
         rows::all(&found, rows::job)
     }
 
-    async fn earliest_due(&self) -> Result<Option<Timestamp>> {
-        let row = self
-            .read()
-            .await?
-            .row(sql("SELECT next_due FROM jobs WHERE next_due IS NOT NULL AND removed = 0 ORDER BY next_due LIMIT 1"))
-            .await?;
+    async fn earliest_due(&self, of: Partitions) -> Result<Option<Timestamp>> {
+        let text = format!(
+            "SELECT next_due FROM jobs WHERE next_due IS NOT NULL AND removed = 0{} ORDER BY next_due LIMIT 1",
+            within(of, "id")
+        );
+        let row = self.read().await?.row(composed(text)).await?;
         row.map(|row| row.time("next_due")).transpose()
     }
 
-    async fn idle_fixed_delay_jobs(&self, most: usize) -> Result<Vec<Job>> {
-        let found = self
-            .read()
-            .await?
-            .rows(
-                sql("SELECT * FROM jobs WHERE next_due IS NULL AND removed = 0 AND fixed_delay = 1
-                         AND NOT EXISTS (SELECT 1 FROM instances
-                                         WHERE job = jobs.id AND state IN ('waiting', 'running'))
-                     ORDER BY seq LIMIT ?")
-                .bind(limit(most)),
-            )
-            .await?;
+    async fn idle_fixed_delay_jobs(&self, of: Partitions, most: usize) -> Result<Vec<Job>> {
+        let text = format!(
+            "SELECT * FROM jobs WHERE next_due IS NULL AND removed = 0 AND fixed_delay = 1{}
+                 AND NOT EXISTS (SELECT 1 FROM instances
+                                 WHERE job = jobs.id AND state IN ('waiting', 'running'))
+             ORDER BY seq LIMIT ?",
+            within(of, "id")
+        );
+        let found = self.read().await?.rows(composed(text).bind(limit(most))).await?;
         rows::all(&found, rows::job)
     }
 

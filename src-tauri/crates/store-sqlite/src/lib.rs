@@ -14,12 +14,14 @@ mod executors;
 mod instances;
 mod jobs;
 mod leases;
+mod nodes;
 #[cfg(test)]
 mod plans;
 mod requests;
 mod rows;
 mod settings;
 mod shards;
+mod staged;
 mod tasks;
 mod unplanned;
 mod upkeep;

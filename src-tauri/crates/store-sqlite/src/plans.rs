@@ -79,6 +79,7 @@ async fn nothing_reads_through_history() {
         archive::instances_are_found_by_job_state_task_executor_and_due_time,
         archive::the_history_of_a_task_says_when_who_and_why,
         archive::tasks_come_newest_first_by_state_and_executor,
+        archive::shards_come_in_order_and_those_that_moved_since,
         archive::omissions_come_latest_first,
         archive::alarms_come_worst_and_latest_first,
         archive::audit_entries_come_newest_first,

@@ -4,13 +4,13 @@ use async_trait::async_trait;
 use campanile_model::instance::{InstanceMove, InstanceState};
 use campanile_model::sharding::{Chunk, Level, Outcomes, Piece, PieceAt, PieceOutcomes, ShardRun, Tally};
 use campanile_model::task::{Step, Task};
-use campanile_model::{InstanceId, TaskId};
+use campanile_model::{InstanceId, Partitions, TaskId};
 use campanile_store::{Lead, Result, ShardStore, ShardWrite, Taken};
 use serde_json::{Value, json};
 use sqlx::sqlite::SqliteRow;
 
 use crate::SqliteStore;
-use crate::connection::{Write, sql};
+use crate::connection::{Write, composed, sql, within};
 use crate::instances::Only;
 use crate::rows::{self, Columns, Id, batch, limit, number, written};
 
@@ -26,16 +26,21 @@ impl ShardStore for SqliteStore {
         Ok(taken)
     }
 
-    async fn shard_runs(&self, most: usize) -> Result<Vec<ShardRun>> {
-        let found = self
-            .read()
-            .await?
-            .rows(
-                sql("SELECT fence, done, run FROM shard_runs INDEXED BY shard_runs_open
-                     WHERE phase <> 'over' ORDER BY instance_seq LIMIT ?")
-                .bind(limit(most)),
-            )
-            .await?;
+    async fn shard_runs(&self, of: Partitions, after: Option<InstanceId>, most: usize) -> Result<Vec<ShardRun>> {
+        let of_these = match of {
+            Partitions::ALL => String::new(),
+            of => format!(
+                " AND EXISTS (SELECT 1 FROM instances i WHERE i.seq = shard_runs.instance_seq{})",
+                within(of, "i.job")
+            ),
+        };
+        let text = format!(
+            "SELECT fence, done, run FROM shard_runs INDEXED BY shard_runs_open
+             WHERE phase <> 'over' AND instance_seq > coalesce((SELECT seq FROM instances WHERE id = ?), 0){of_these}
+             ORDER BY instance_seq LIMIT ?"
+        );
+        let search = composed(text).bind(after.map(Id::blob)).bind(limit(most));
+        let found = self.read().await?.rows(search).await?;
         rows::all(&found, run)
     }
 
@@ -54,6 +59,22 @@ impl ShardStore for SqliteStore {
                 sql("SELECT row FROM shard_levels WHERE instance_seq = (SELECT seq FROM instances WHERE id = ?)
                      ORDER BY level")
                 .bind(instance.blob()),
+            )
+            .await?;
+        rows::all(&found, |row| row.json("row"))
+    }
+
+    async fn levels_from(&self, instance: InstanceId, from: u32, most: usize) -> Result<Vec<Level>> {
+        let found = self
+            .read()
+            .await?
+            .rows(
+                sql("SELECT row FROM shard_levels
+                     WHERE instance_seq = (SELECT seq FROM instances WHERE id = ?) AND level >= ?
+                     ORDER BY level LIMIT ?")
+                .bind(instance.blob())
+                .bind(i64::from(from))
+                .bind(limit(most)),
             )
             .await?;
         rows::all(&found, |row| row.json("row"))
@@ -182,7 +203,7 @@ impl ShardStore for SqliteStore {
     }
 }
 
-fn run(row: &SqliteRow) -> Result<ShardRun> {
+pub(crate) fn run(row: &SqliteRow) -> Result<ShardRun> {
     let kept: ShardRun = row.json("run")?;
     let tally = Tally { done: row.count("done")?, ..kept.tally };
     Ok(ShardRun { fence: row.count("fence")?, tally, ..kept })
@@ -194,7 +215,7 @@ fn outcomes(row: &SqliteRow) -> Result<PieceOutcomes> {
 }
 
 /// One value in a line, as they are kept.
-fn lines(items: &str) -> Vec<String> {
+pub(crate) fn lines(items: &str) -> Vec<String> {
     items.split('\n').map(str::to_owned).collect()
 }
 
@@ -230,6 +251,9 @@ impl Write {
         let Some(seq) = self.move_run(what).await? else { return Ok(Taken::Lost) };
         self.put_levels(seq, &what.levels).await?;
         self.put_chunks(what.data.iter().map(|chunk| (seq, chunk))).await?;
+        if let Some((data, through)) = what.takes {
+            self.drop_staged(data, through).await?;
+        }
         if what.adopts {
             self.execute(
                 sql("DELETE FROM shard_data WHERE instance_seq = ? AND draft <> ?")

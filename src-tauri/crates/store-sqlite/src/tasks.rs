@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
 use campanile_model::task::{ExecutorRef, Incident, Need, Step, Task};
-use campanile_model::{InstanceId, JobId, Lane, TaskId, Timestamp};
+use campanile_model::{InstanceId, JobId, Lane, Partitions, TaskId, Timestamp};
 use campanile_store::{Bound, Claimed, LaneDepth, Lead, Result, Room, Scope, Taken, TaskStore, Wanted};
 use serde_json::{Value, json};
 
 use crate::SqliteStore;
-use crate::connection::{Line, Write, sql};
+use crate::connection::{Line, Write, composed, sql, within};
 use crate::instances::Only;
 use crate::rows::{self, Columns, Id, batch, hexes, limit};
 use crate::shards::Brought;
@@ -87,12 +87,12 @@ impl TaskStore for SqliteStore {
         rows::all(&found, rows::task)
     }
 
-    async fn due_tasks(&self, now: Timestamp, most: usize) -> Result<Vec<Task>> {
+    async fn due_tasks(&self, of: Partitions, now: Timestamp, most: usize) -> Result<Vec<Task>> {
         let found = self
             .read()
             .await?
             .rows(
-                sql("SELECT * FROM tasks INDEXED BY tasks_waiting WHERE state = 100 AND due_at <= ? ORDER BY due_at, seq LIMIT ?")
+                composed(format!("SELECT * FROM tasks INDEXED BY tasks_waiting WHERE state = 100 AND due_at <= ?{} ORDER BY due_at, seq LIMIT ?", within(of, "job")))
                     .bind(now.millis())
                     .bind(limit(most)),
             )
@@ -100,13 +100,14 @@ impl TaskStore for SqliteStore {
         rows::all(&found, rows::task)
     }
 
-    async fn earliest_due_task(&self) -> Result<Option<Timestamp>> {
+    async fn earliest_due_task(&self, of: Partitions) -> Result<Option<Timestamp>> {
         let row = self
             .read()
             .await?
-            .row(sql(
-                "SELECT due_at FROM tasks INDEXED BY tasks_waiting WHERE state = 100 ORDER BY due_at, seq LIMIT 1",
-            ))
+            .row(composed(format!(
+                "SELECT due_at FROM tasks INDEXED BY tasks_waiting WHERE state = 100{} ORDER BY due_at, seq LIMIT 1",
+                within(of, "job")
+            )))
             .await?;
         row.map(|row| row.time("due_at")).transpose()
     }

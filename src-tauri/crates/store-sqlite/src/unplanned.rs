@@ -8,12 +8,12 @@ use campanile_model::chain::{Ending, after_of};
 use campanile_model::instance::InstanceState;
 use campanile_model::job::Job;
 use campanile_model::question::{Question, QuestionAnswer};
-use campanile_model::{InstanceId, JobId, QuestionId, RequestId, Timestamp};
+use campanile_model::{InstanceId, JobId, Partitions, QuestionId, RequestId, Timestamp};
 use campanile_store::{Cause, Entries, Launched, Lead, Result, Taken, Unplanned, UnplannedStore};
 use serde_json::{Value, json};
 
 use crate::SqliteStore;
-use crate::connection::{Write, sql};
+use crate::connection::{Write, composed, sql, within};
 use crate::instances::Only;
 use crate::rows::{self, Columns, Id, batch, hexes, limit, maybe_written, written};
 
@@ -35,21 +35,18 @@ impl UnplannedStore for SqliteStore {
         Ok(jobs)
     }
 
-    async fn endings(&self, most: usize) -> Result<Vec<Ending>> {
-        let found = self
-            .read()
-            .await?
-            .rows(
-                sql("WITH new AS (SELECT seq, job FROM endings INDEXED BY endings_new WHERE kept = 0
-                                  ORDER BY seq LIMIT ?)
-                     SELECT * FROM endings
-                     WHERE seq IN (SELECT seq FROM new)
-                         OR seq IN (SELECT e.seq FROM endings e INDEXED BY endings_of_job
-                                    WHERE e.job IN (SELECT job FROM new) AND e.kept = 1)
-                     ORDER BY seq")
-                .bind(limit(most)),
-            )
-            .await?;
+    async fn endings(&self, of: Partitions, most: usize) -> Result<Vec<Ending>> {
+        let text = format!(
+            "WITH new AS (SELECT seq, job FROM endings INDEXED BY endings_new WHERE kept = 0{}
+                          ORDER BY seq LIMIT ?)
+             SELECT * FROM endings
+             WHERE seq IN (SELECT seq FROM new)
+                 OR seq IN (SELECT e.seq FROM endings e INDEXED BY endings_of_job
+                            WHERE e.job IN (SELECT job FROM new) AND e.kept = 1)
+             ORDER BY seq",
+            within(of, "job")
+        );
+        let found = self.read().await?.rows(composed(text).bind(limit(most))).await?;
         rows::all(&found, rows::ending)
     }
 
@@ -90,16 +87,13 @@ impl UnplannedStore for SqliteStore {
             .collect())
     }
 
-    async fn open_backfills(&self, most: usize) -> Result<Vec<Backfill>> {
-        let found = self
-            .read()
-            .await?
-            .rows(
-                sql("SELECT b.* FROM backfills b INDEXED BY backfills_open JOIN jobs j ON j.id = b.job
-                     WHERE b.ended IS NULL AND j.removed = 0 ORDER BY b.seq LIMIT ?")
-                .bind(limit(most)),
-            )
-            .await?;
+    async fn open_backfills(&self, of: Partitions, most: usize) -> Result<Vec<Backfill>> {
+        let text = format!(
+            "SELECT b.* FROM backfills b INDEXED BY backfills_open JOIN jobs j ON j.id = b.job
+             WHERE b.ended IS NULL AND j.removed = 0{} ORDER BY b.seq LIMIT ?",
+            within(of, "b.job")
+        );
+        let found = self.read().await?.rows(composed(text).bind(limit(most))).await?;
         rows::all(&found, rows::backfill)
     }
 

@@ -60,6 +60,8 @@ impl UpkeepStore for SqliteStore {
                 .bind(most),
             )
             .await?;
+        // These rows are large.
+        purged.others += write.purge_staged(purge.staged_before, limit(purge.limit.div_ceil(10))).await?;
         write.commit().await?;
         Ok(purged)
     }

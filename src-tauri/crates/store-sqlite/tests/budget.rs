@@ -1,5 +1,6 @@
 //! The number of statements does not grow with the batch: at full load at most a tenth of one per firing and per report.
 
+use campanile_model::Partitions;
 use campanile_model::instance::InstanceState;
 use campanile_model::task::{Step, TaskEvent, TaskState};
 use campanile_store::conformance::fixtures::*;
@@ -20,13 +21,13 @@ async fn a_batch_costs_a_few_statements_whatever_its_size() {
     save(&store, &lead, &jobs.iter().collect::<Vec<_>>()).await;
 
     let begun = store.statements();
-    let due = store.due_jobs(at(60), FIRINGS).await.unwrap();
+    let due = store.due_jobs(Partitions::ALL, at(60), FIRINGS).await.unwrap();
     let launches: Vec<_> = due.iter().map(|job| launch_of(job, 60, vec![instance(job, 60)], Vec::new())).collect();
     store.launch(&lead, &launches).await.unwrap();
     let launched = store.statements();
 
     let assignments: Vec<_> = store
-        .unassigned(FIRINGS)
+        .unassigned(Partitions::ALL, FIRINGS)
         .await
         .unwrap()
         .iter()
@@ -39,7 +40,7 @@ async fn a_batch_costs_a_few_statements_whatever_its_size() {
     within_budget(assigned - begun);
 
     // Every report of a task's life, in batches as they come at full load.
-    let mut tasks = store.due_tasks(at(60), FIRINGS).await.unwrap();
+    let mut tasks = store.due_tasks(Partitions::ALL, at(60), FIRINGS).await.unwrap();
     let reports = [TaskEvent::Due, TaskEvent::Push, TaskEvent::Start, TaskEvent::Succeed];
     for (n, event) in reports.into_iter().enumerate() {
         let before = store.statements();

@@ -7,6 +7,7 @@ use campanile_model::instance::{Instance, InstanceState, Omission};
 use campanile_model::job::{Job, JobVersion};
 use campanile_model::question::Question;
 use campanile_model::request::AuditEntry;
+use campanile_model::sharding::ShardRun;
 use campanile_model::task::{Task, TaskState};
 use campanile_model::{InstanceId, JobId, TaskId, Timestamp, Words};
 
@@ -69,7 +70,31 @@ pub struct TaskFilter {
 pub struct InstanceSummary {
     pub instance: Instance,
     pub job_name: String,
+    /// Of one that is cut into shards none are named: they may be a hundred thousand.
     pub tasks: Vec<(TaskId, TaskState, u32)>,
+    /// Where it is cut into shards, how far it is.
+    pub sharded: Option<ShardRun>,
+}
+
+/// Where a shard stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShardMark {
+    pub level: u32,
+    pub shard: u32,
+    pub state: TaskState,
+    /// Items of which the outcome was reported.
+    pub done: u64,
+}
+
+/// What has changed of the shards of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShardNews {
+    /// As they are now, each once; in no order.
+    pub marks: Vec<ShardMark>,
+    /// The place in the history of all tasks up to which it looked …
+    pub through: i64,
+    /// … and whether there is more behind it.
+    pub more: bool,
 }
 
 /// A step of a task as the history has it.
@@ -118,6 +143,20 @@ pub trait Archive: Send + Sync {
 
     /// Newest first.
     async fn task_page(&self, filter: &TaskFilter, cursor: Cursor, limit: usize) -> Result<Page<Task>>;
+
+    /// Where the shards of a run stand, in order of level and shard; `limit` bounds the rows that are read for a page.
+    async fn shard_page(&self, instance: InstanceId, cursor: Cursor, limit: usize) -> Result<Page<ShardMark>>;
+
+    /// Shards of a run that have moved since that place in the history of all tasks, and those that run: of them
+    /// reports come that move nothing. `limit` bounds the moves that are read. Some that moved shortly before may be
+    /// named again: where several write at once a lower place may be filled after a higher one.
+    async fn shard_news(&self, instance: InstanceId, since: i64, limit: usize) -> Result<ShardNews>;
+
+    /// The last place in the history of all tasks.
+    async fn last_move(&self) -> Result<i64>;
+
+    /// One shard; `first` is the first of its level.
+    async fn shard(&self, instance: InstanceId, first: TaskId, level: u32, shard: u32) -> Result<Option<Task>>;
 
     /// Firings that did not happen, latest first, at most `limit`; of one job or of all, since `since`.
     async fn omissions(&self, job: Option<JobId>, since: Timestamp, limit: usize) -> Result<Vec<Omission>>;

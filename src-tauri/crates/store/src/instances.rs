@@ -5,7 +5,7 @@ use campanile_model::instance::{Instance, InstanceMove, InstanceState, Omission,
 use campanile_model::ledger::LedgerSpan;
 use campanile_model::question::Question;
 use campanile_model::task::{Incident, Task};
-use campanile_model::{Failure, InstanceId, JobId, Timestamp};
+use campanile_model::{Failure, InstanceId, JobId, Partitions, Timestamp};
 
 use crate::{Lead, Result};
 
@@ -55,6 +55,7 @@ pub struct Settlement {
     pub incidents: Vec<Incident>,
 }
 
+/// Where it takes partitions, it tells of their jobs alone.
 #[async_trait]
 pub trait InstanceStore: Send + Sync {
     /// Writes each launch wholly or not at all: instances, what they supersede, omissions, questions, the span,
@@ -70,11 +71,11 @@ pub trait InstanceStore: Send + Sync {
 
     /// Waiting instances without tasks whose turn has come: `beside`, or the oldest of their job that is not final.
     /// Oldest first, at most `limit`.
-    async fn unassigned(&self, limit: usize) -> Result<Vec<Instance>>;
+    async fn unassigned(&self, of: Partitions, limit: usize) -> Result<Vec<Instance>>;
 
     /// Waiting instances with `replaces` that stand behind an older one of their job that is not final. Newest of
     /// each job only; at most `limit`.
-    async fn replacing(&self, limit: usize) -> Result<Vec<Instance>>;
+    async fn replacing(&self, of: Partitions, limit: usize) -> Result<Vec<Instance>>;
 
     /// Gives instances their tasks. An instance that is no longer Waiting, or has tasks, is passed over; the answer
     /// says for each whether it was written. One that brings no tasks is passed over too.
@@ -85,7 +86,7 @@ pub trait InstanceStore: Send + Sync {
     async fn end_unassigned(&self, lead: &Lead, change: &InstanceMove) -> Result<bool>;
 
     /// Instances of several tasks that are not final although all their tasks are; oldest first, at most `limit`.
-    async fn ended_together(&self, limit: usize) -> Result<Vec<InstanceId>>;
+    async fn ended_together(&self, of: Partitions, limit: usize) -> Result<Vec<InstanceId>>;
 
     /// Ends each instance that has no task that is not final, none at all included; the answer says for each whether it
     /// was written. False: a task goes on, or the instance is final.

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use campanile_model::instance::{Omission, Origin};
 use campanile_model::job::{Job, JobVersion};
 use campanile_model::ledger::LedgerSpan;
-use campanile_model::{InstanceId, JobId, Timestamp};
+use campanile_model::{InstanceId, JobId, Partitions, Timestamp};
 
 use crate::Result;
 
@@ -32,15 +32,16 @@ pub struct LedgerExtract {
 
 #[async_trait]
 pub trait JobStore: Send + Sync {
-    /// Jobs with `next_due <= now`, earliest first, at most `limit`. Paused ones too: what they do not fire is recorded.
-    async fn due_jobs(&self, now: Timestamp, limit: usize) -> Result<Vec<Job>>;
+    /// Jobs of these partitions with `next_due <= now`, earliest first, at most `limit`. Paused ones too: what they do
+    /// not fire is recorded.
+    async fn due_jobs(&self, of: Partitions, now: Timestamp, limit: usize) -> Result<Vec<Job>>;
 
-    /// The earliest `next_due` of all jobs.
-    async fn earliest_due(&self) -> Result<Option<Timestamp>>;
+    /// The earliest `next_due` of all jobs of these partitions.
+    async fn earliest_due(&self, of: Partitions) -> Result<Option<Timestamp>>;
 
-    /// Jobs that wait for an instance to end before they know their next time (`fixedDelay`, no `next_due`, no
+    /// Jobs of these partitions that wait for an instance to end before they know their next time (`fixedDelay`, no `next_due`, no
     /// instance that is not final), at most `limit`.
-    async fn idle_fixed_delay_jobs(&self, limit: usize) -> Result<Vec<Job>>;
+    async fn idle_fixed_delay_jobs(&self, of: Partitions, limit: usize) -> Result<Vec<Job>>;
 
     /// Those of `ids` that exist and were not removed; in any order.
     async fn jobs(&self, ids: &[JobId]) -> Result<Vec<Job>>;

@@ -5,7 +5,7 @@
 //! the rules in `model` and the officers in `engine`; here it is written wholly or not at all.
 //!
 //! Every write of an officer shows its [`Lead`]: the lease it acts under and the term the database
-//! gave it. Where the term has passed to someone else, or was released, the write is refused and changes nothing, so
+//! gave it, or several of them. Where a term has passed to someone else, or was released, the write is refused and changes nothing, so
 //! that of two nodes that both believe they lead only one can write.
 
 mod archive;
@@ -19,9 +19,11 @@ mod jobs;
 mod leases;
 mod ledger;
 mod moving;
+mod nodes;
 mod requests;
 mod settings;
 mod shards;
+mod staged;
 mod tasks;
 mod unplanned;
 mod upkeep;
@@ -29,15 +31,17 @@ mod upkeep;
 pub use alarms::{AlarmStore, IncidentMark};
 pub use archive::*;
 pub use error::{Result, StoreError};
-pub use executors::ExecutorStore;
+pub use executors::{ExecutorStore, may_replace};
 pub use instances::{Assignment, InstanceStore, Launch, Launched, Settlement};
 pub use jobs::{JobStore, LedgerExtract, MadeInstance};
 pub use leases::{Lead, LeaseRow, LeaseStore};
 pub use ledger::{Entries, Ledger};
 pub use moving::{Moved, Moving, follow};
+pub use nodes::NodeStore;
 pub use requests::{CarriedOut, Change, RequestStore};
 pub use settings::SettingStore;
 pub use shards::{ShardStore, ShardWrite};
+pub use staged::StagedStore;
 pub use tasks::{Bound, Claimed, LaneDepth, Room, Scope, Taken, TaskStore, Wanted, WantedNeed, scopes_of};
 pub use unplanned::{Cause, Unplanned, UnplannedStore};
 pub use upkeep::{OMISSIONS_OUTLIVE, Purge, Purged, UpkeepStore};
@@ -45,11 +49,13 @@ pub use upkeep::{OMISSIONS_OUTLIVE, Purge, Purged, UpkeepStore};
 /// Everything that the engine needs kept.
 pub trait Store:
     LeaseStore
+    + NodeStore
     + JobStore
     + InstanceStore
     + UnplannedStore
     + TaskStore
     + ShardStore
+    + StagedStore
     + ExecutorStore
     + AlarmStore
     + RequestStore
@@ -62,11 +68,13 @@ pub trait Store:
 
 impl<S> Store for S where
     S: LeaseStore
+        + NodeStore
         + JobStore
         + InstanceStore
         + UnplannedStore
         + TaskStore
         + ShardStore
+        + StagedStore
         + ExecutorStore
         + AlarmStore
         + RequestStore

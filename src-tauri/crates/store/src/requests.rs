@@ -9,7 +9,7 @@ use campanile_model::job::Job;
 use campanile_model::question::QuestionAnswer;
 use campanile_model::request::{Answer, AuditEntry, Request};
 use campanile_model::task::Step;
-use campanile_model::{JobId, QuestionId, RequestId};
+use campanile_model::{DataId, InstanceId, JobId, QuestionId, RequestId};
 use serde_json::Value;
 
 use crate::{Lead, Result, ShardWrite, Taken};
@@ -58,6 +58,11 @@ pub enum Change {
     },
     /// A run that is cut into shards. Lost as in [`ShardStore::conduct`](crate::ShardStore::conduct).
     Conduct(Box<ShardWrite>),
+    /// Staged data is that run's from now on. Lost where it is not there, is not whole, or was taken.
+    TakeStaged {
+        data: DataId,
+        instance: InstanceId,
+    },
     /// What keeps an executor from taking anything new, or nothing any more. Lost where no such executor is known.
     DrainExecutor {
         group: String,

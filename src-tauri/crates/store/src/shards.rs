@@ -9,7 +9,7 @@
 use async_trait::async_trait;
 use campanile_model::sharding::{Chunk, Level, Piece, PieceOutcomes, ShardRun};
 use campanile_model::task::Task;
-use campanile_model::{InstanceId, TaskId, Timestamp};
+use campanile_model::{DataId, InstanceId, Partitions, TaskId, Timestamp};
 
 use crate::{Lead, Result, Taken};
 
@@ -27,6 +27,8 @@ pub struct ShardWrite {
     pub levels: Vec<Level>,
     /// Further data; a chunk whose place is taken is left as it is.
     pub data: Vec<Chunk>,
+    /// Staged data that the run takes: its chunks up to that level and place go.
+    pub takes: Option<(DataId, (u32, u64))>,
     /// The drafts but the run's own go.
     pub adopts: bool,
     /// Further pieces, with nothing said of their items yet; and the chunks of the run's draft that they come from: a
@@ -47,6 +49,7 @@ impl ShardWrite {
             reopens: None,
             levels: Vec::new(),
             data: Vec::new(),
+            takes: None,
             adopts: false,
             pieces: Vec::new(),
             dealt: None,
@@ -61,13 +64,17 @@ pub trait ShardStore: Send + Sync {
     /// instance that is final gets no tasks: nothing is written.
     async fn conduct(&self, lead: &Lead, write: &ShardWrite) -> Result<Taken>;
 
-    /// Runs that are not over, oldest instance first, at most `limit`.
-    async fn shard_runs(&self, limit: usize) -> Result<Vec<ShardRun>>;
+    /// Runs of jobs of these partitions that are not over, oldest instance first, after that one, at most `limit`. Where
+    /// that one is gone, from the oldest on.
+    async fn shard_runs(&self, of: Partitions, after: Option<InstanceId>, limit: usize) -> Result<Vec<ShardRun>>;
 
     async fn shard_run(&self, instance: InstanceId) -> Result<Option<ShardRun>>;
 
     /// In order.
     async fn levels(&self, instance: InstanceId) -> Result<Vec<Level>>;
+
+    /// In order, from that one on, at most `limit`.
+    async fn levels_from(&self, instance: InstanceId, from: u32, limit: usize) -> Result<Vec<Level>>;
 
     /// How many items each level of a draft has, in order; levels without any are left out.
     async fn level_sizes(&self, instance: InstanceId, draft: u32) -> Result<Vec<(u32, u64)>>;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 use campanile_model::task::{ExecutorRef, Need, Step, Task};
-use campanile_model::{InstanceId, JobId, Lane, TaskId, Timestamp};
+use campanile_model::{InstanceId, JobId, Lane, Partitions, TaskId, Timestamp};
 
 use crate::{Lead, Result};
 
@@ -140,11 +140,11 @@ pub trait TaskStore: Send + Sync {
 
     async fn tasks_of(&self, instance: InstanceId) -> Result<Vec<Task>>;
 
-    /// Waiting tasks with `due_at <= now`, oldest first, at most `limit`.
-    async fn due_tasks(&self, now: Timestamp, limit: usize) -> Result<Vec<Task>>;
+    /// Waiting tasks of jobs of these partitions with `due_at <= now`, oldest first, at most `limit`.
+    async fn due_tasks(&self, of: Partitions, now: Timestamp, limit: usize) -> Result<Vec<Task>>;
 
-    /// When the next Waiting task is due.
-    async fn earliest_due_task(&self) -> Result<Option<Timestamp>>;
+    /// When the next Waiting task of these partitions is due.
+    async fn earliest_due_task(&self, of: Partitions) -> Result<Option<Timestamp>>;
 
     /// Ready tasks in lane order, first in first out (by `lane_since`, then in the order they were made) within a lane.
     async fn ready_tasks(&self, wanted: &Wanted) -> Result<Vec<Task>>;

@@ -7,7 +7,7 @@ use campanile_model::instance::{Instance, InstanceMove, Omission};
 use campanile_model::job::Job;
 use campanile_model::question::Question;
 use campanile_model::task::Incident;
-use campanile_model::{JobId, RequestId, Timestamp};
+use campanile_model::{JobId, Partitions, RequestId, Timestamp};
 
 use crate::{Launched, Lead, Result};
 
@@ -41,17 +41,17 @@ pub trait UnplannedStore: Send + Sync {
     /// Jobs whose present version runs after the job of this name; in the order of their ids.
     async fn downstream(&self, upstream: &str) -> Result<Vec<Job>>;
 
-    /// The ends that nobody has looked at, oldest first, at most `limit`, and before them those that the same jobs
+    /// The ends that nobody has looked at, for jobs of these partitions, oldest first, at most `limit`, and before them those that the same jobs
     /// keep. Wherever an instance ends (but is not superseded), its end is written for each job whose versions run after
     /// its job, in the same transaction: neither can be without the other.
-    async fn endings(&self, limit: usize) -> Result<Vec<Ending>>;
+    async fn endings(&self, of: Partitions, limit: usize) -> Result<Vec<Ending>>;
 
     /// Writes each wholly or not at all, as `launch` does; Stale where the job or the cause is not as it was seen. A
     /// firing is made once.
     async fn launch_unplanned(&self, lead: &Lead, unplanned: &[Unplanned]) -> Result<Vec<Launched>>;
 
-    /// Those that are not at their end and whose job is there, oldest first, at most `limit`.
-    async fn open_backfills(&self, limit: usize) -> Result<Vec<Backfill>>;
+    /// Those that are not at their end and whose job is there, in one of these partitions, oldest first, at most `limit`.
+    async fn open_backfills(&self, of: Partitions, limit: usize) -> Result<Vec<Backfill>>;
 
     /// Those without an answer, the one that runs out first before the others, at most `limit`.
     async fn open_questions(&self, limit: usize) -> Result<Vec<Question>>;

@@ -18,6 +18,8 @@ pub struct Purge {
     pub requests_before: Timestamp,
     pub incidents_before: Timestamp,
     pub alarms_before: Timestamp,
+    /// Staged data that was written last before this, and that no run waits for.
+    pub staged_before: Timestamp,
     /// At most this many rows of a kind in one step.
     pub limit: usize,
 }

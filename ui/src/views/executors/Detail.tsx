@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { Info } from "lucide-react";
 import type { ExecutorRow } from "@/api/types";
-import { DueIn, TaskState } from "@/components";
+import { DueIn, TaskState, usePartName } from "@/components";
 import { span } from "@/lib/relative";
 import { useLang, useSaid, useWords } from "@/lib/words";
 import { Facts, Notice, Section, Tag } from "@/primitives";
@@ -11,6 +11,7 @@ import { executorWords } from "./words";
 
 export function Detail({ of: row }: { of: ExecutorRow }) {
   const w = useWords(executorWords);
+  const partName = usePartName();
   const said = useSaid();
   const lang = useLang();
   return (
@@ -40,7 +41,10 @@ export function Detail({ of: row }: { of: ExecutorRow }) {
                   className="flex items-center gap-3 px-3 py-1.5 outline-none hover:bg-hover focus-visible:outline-2 focus-visible:outline-focus"
                   title={w.openRuns}
                 >
-                  <span className="min-w-0 flex-1 truncate font-medium">{run.job_name}</span>
+                  <span className="min-w-0 flex-1 truncate">
+                    <span className="font-medium">{run.job_name}</span>
+                    {run.part && <span className="ml-2 text-ink-3 text-xs">{partName(run.part)}</span>}
+                  </span>
                   <code className="text-ink-3 text-xs">{run.processor}</code>
                   <TaskState code={run.state} />
                   {run.since && <DueIn at={run.since.ms} quiet />}

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { executorLogQuery } from "@/api/executors";
 import type { ExecutorLogRow, ExecutorRow } from "@/api/types";
-import { RefusalNotice, stateWords } from "@/components";
+import { RefusalNotice, stateWords, usePartName } from "@/components";
 import { useSaid, useWords } from "@/lib/words";
 import { type LogLine, LogView } from "@/primitives";
 import { executorWords } from "./words";
@@ -12,11 +12,13 @@ export function Log({ of: executor }: { of: ExecutorRow }) {
   const w = useWords(executorWords);
   const s = useWords(stateWords);
   const said = useSaid();
+  const partName = usePartName();
   const query = useQuery(executorLogQuery(executor.group, executor.name));
   const rows = query.data?.rows;
   const lines = useMemo(() => {
     const ofRow = (row: ExecutorLogRow, seq: number): LogLine => {
-      const of = row.attempt > 1 ? `${row.job_name} #${row.attempt}` : row.job_name;
+      const name = row.part ? `${row.job_name} (${partName(row.part)})` : row.job_name;
+      const of = row.attempt > 1 ? `${name} #${row.attempt}` : name;
       if (row.said.kind === "line") {
         const { stream, text } = row.said;
         return { seq, at: row.time, text: `${of} │ ${text}`, stream: stream === "stderr" ? "err" : "out" };
@@ -26,7 +28,7 @@ export function Log({ of: executor }: { of: ExecutorRow }) {
       return { seq, at: row.time, text: `${of} → ${to} ${s.task[to as keyof typeof s.task]}${why}`, stream: "note" };
     };
     return (rows ?? []).map(ofRow);
-  }, [rows, s, said]);
+  }, [rows, s, said, partName]);
 
   if (query.isError && !query.data) return <RefusalNotice error={query.error} onAgain={() => void query.refetch()} />;
   return (

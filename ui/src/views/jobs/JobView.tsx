@@ -2,10 +2,12 @@
 // every version it ever had, to compare and to restore.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { Copy, FileDown, MoreHorizontal, Pause, Pencil, Play, Trash2 } from "lucide-react";
+import { Copy, FileDown, FileUp, MoreHorizontal, Pause, Pencil, Play, Trash2 } from "lucide-react";
 import { jobQuery } from "@/api/jobs";
 import type { JobDetail } from "@/api/types";
 import { Answer, InstanceStateBadge, OutcomeStrip, stateWords, View } from "@/components";
+import { askForData } from "@/components/data/asked";
+import { dataWords } from "@/components/data/words";
 import { useHotkey } from "@/lib/hotkeys";
 import { figure, useSaid, useWords } from "@/lib/words";
 import { Button, Clip, CodeBlock, Facts, IconButton, Menu, SkeletonRows, Tabs, Tag } from "@/primitives";
@@ -21,6 +23,7 @@ import { jobWords } from "./words";
 export function JobView() {
   const w = useWords(jobWords);
   const said = useSaid();
+  const d = useWords(dataWords);
   const { job } = jobRoute.useParams();
   const { tab = "overview" } = jobRoute.useSearch();
   const navigate = useNavigate();
@@ -77,6 +80,16 @@ export function JobView() {
             <Menu
               label={w.actions}
               items={[
+                ...(query.data?.spec.mode === "sharding"
+                  ? [
+                      {
+                        id: "data",
+                        label: d.open,
+                        icon: <FileUp />,
+                        run: () => askForData({ handed: null, job: row.name }),
+                      },
+                    ]
+                  : []),
                 { id: "copy", label: w.duplicate, icon: <Copy />, run: copy },
                 { id: "export", label: w.exportAll, icon: <FileDown />, run: () => actions.save([row.id], row.name) },
                 "line",

@@ -13,8 +13,10 @@ import {
   Elapsed,
   InstanceStateBadge,
   LANES,
+  PaceWords,
   RefusalNotice,
   Severity,
+  ShardBar,
   stateWords,
   TaskState,
   View,
@@ -87,6 +89,11 @@ function Detail({ pulse }: { pulse: Pulse }) {
         >
           <Running running={pulse.running} />
         </Card>
+        {pulse.sharded.length > 0 && (
+          <Card className="col-span-6" title={w.sharded} note={figure(pulse.sharded.length)} flush>
+            <Sharded runs={pulse.sharded} />
+          </Card>
+        )}
         <Card
           className="col-span-6 @4xl:col-span-3"
           title={w.alarms}
@@ -202,6 +209,32 @@ function Running({ running }: { running: readonly InstanceRow[] }) {
           </li>
         );
       })}
+    </ul>
+  );
+}
+
+/** What is cut into shards and under way, with how far it is. */
+function Sharded({ runs }: { runs: readonly InstanceRow[] }) {
+  return (
+    <ul data-testid="pulse-sharded">
+      {runs.map(
+        (run) =>
+          run.sharding && (
+            <li key={run.id}>
+              <Link
+                to="/runs/$instance"
+                params={{ instance: run.id }}
+                className="grid h-8 grid-cols-[minmax(120px,1fr)_minmax(160px,2fr)_minmax(180px,1fr)] items-center gap-4 px-4 hover:bg-hover"
+              >
+                <Clip className="font-medium">{run.job_name}</Clip>
+                <ShardBar of={run.sharding} />
+                <span className="flex min-w-0 justify-end gap-3 truncate text-ink-3 text-xs">
+                  <PaceWords of={run.sharding} run={run.id} since={run.started?.ms ?? null} />
+                </span>
+              </Link>
+            </li>
+          ),
+      )}
     </ul>
   );
 }

@@ -30,7 +30,7 @@ export function Chain({ of: detail }: { of: InstanceDetail }) {
       <p className="mb-2.5">
         <Verdict of={detail} />
       </p>
-      <ol className="flex overflow-x-auto">
+      <ol className="flex overflow-x-auto" tabIndex={0} aria-label={w.chain}>
         {chain.map((link, i) => {
           const next = chain[i + 1];
           const gap = all[i + 1] ?? null;

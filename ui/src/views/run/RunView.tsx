@@ -27,6 +27,8 @@ import { AgainDialog } from "./AgainDialog";
 import { Chain } from "./Chain";
 import { ComparePanel } from "./ComparePanel";
 import { LogPane } from "./LogPane";
+import { SaveReport } from "./shards/SaveReport";
+import { ShardedRun, type Side } from "./shards/ShardedRun";
 import { TaskCard } from "./TaskCard";
 import { WhyPanel } from "./WhyPanel";
 import { runWords } from "./words";
@@ -78,6 +80,7 @@ function Run({ of: detail }: { of: InstanceDetail }) {
   const [asking, setAsking] = useState(false);
   const [again, setAgain] = useState(false);
   const [tab, setTab] = useState<"log" | "detail">("log");
+  const [side, setSide] = useState<Side | null>(null);
   const [taskId, setTaskId] = useState<string | null>(null);
   const [look, setLook] = useState<Look>("tasks");
   const box = useRef<HTMLDivElement>(null);
@@ -107,6 +110,7 @@ function Run({ of: detail }: { of: InstanceDetail }) {
   const turn = (to: Look) => {
     setLook(look === to ? "tasks" : to);
     setTab("detail");
+    setSide("run");
   };
   useHotkey("w", w.look.why, () => turn("why"), keys);
   useHotkey("v", w.look.compare, () => turn("compare"), keys);
@@ -167,9 +171,18 @@ function Run({ of: detail }: { of: InstanceDetail }) {
       }
     >
       <div ref={box} className="flex h-full min-h-0 flex-col gap-3 overflow-y-auto px-5 pb-4">
-        <Trouble tasks={detail.tasks} over={row.finished !== null} />
-        <Chain of={detail} />
-        {wide ? (
+        <Trouble of={detail} />
+        {!row.sharding && <Chain of={detail} />}
+        {row.sharding ? (
+          <ShardedRun
+            of={detail}
+            wide={wide}
+            about={details}
+            side={side}
+            onSide={setSide}
+            actions={<SaveReport row={row} />}
+          />
+        ) : wide ? (
           <div className="grid min-h-80 flex-1 grid-cols-[minmax(320px,2fr)_3fr] grid-rows-[minmax(0,1fr)] gap-3">
             <div className="min-h-0 overflow-y-auto pr-0.5">{details}</div>
             <div className="min-h-0">{log}</div>
@@ -226,12 +239,13 @@ function telling(tasks: readonly TaskRow[]): TaskRow | undefined {
   );
 }
 
-function Trouble({ tasks, over }: { tasks: readonly TaskRow[]; over: boolean }) {
+function Trouble({ of: detail }: { of: InstanceDetail }) {
   const w = useWords(runWords);
   const said = useSaid();
-  const failed = tasks.find((task) => task.failure !== null && task.state !== 301);
-  if (!failed?.failure) return null;
-  const { failure } = failed;
+  const over = detail.row.finished !== null;
+  const failed = detail.tasks.find((task) => task.failure !== null && task.state !== 301);
+  const failure = detail.failure ?? failed?.failure;
+  if (!failure) return null;
   return (
     <div data-testid="run-failure">
       <Notice tone="bad" icon={<CircleX />} title={said(failure.message)}>
@@ -239,7 +253,7 @@ function Trouble({ tasks, over }: { tasks: readonly TaskRow[]; over: boolean }) 
         <span className="mt-0.5 flex flex-wrap items-center gap-x-2 text-2xs text-ink-3">
           <code className="select-text">{failure.code}</code>
           <span>{w.failure.classes[failure.class]}</span>
-          <span>{w.attempt(Math.max(1, failed.attempt), failed.attempts_most)}</span>
+          {failed?.failure && <span>{w.attempt(Math.max(1, failed.attempt), failed.attempts_most)}</span>}
         </span>
       </Notice>
     </div>
@@ -325,6 +339,7 @@ function Tasks({ of: detail, task, onTask, many, parameters, facts }: TasksProps
   const w = useWords(runWords);
   return (
     <div className="flex flex-col gap-4">
+      {detail.row.sharding && <Chain of={detail} />}
       <div className="flex flex-col gap-2">
         {detail.tasks.map((each, i) => (
           <TaskCard

@@ -1,11 +1,12 @@
 // One task: where it stands, who has it, what went wrong, and every step it made.
 import { ArrowUp, Copy, MessageSquareWarning, OctagonX } from "lucide-react";
-import type { HistoryRow, TaskRow } from "@/api/types";
-import { Glyph, isTaskCode, LaneName, stateWords, TaskState, taskLook } from "@/components";
+import type { HistoryRow, Part, TaskRow } from "@/api/types";
+import { Glyph, isTaskCode, LaneName, stateWords, TaskState, taskLook, usePartName } from "@/components";
 import { copyText } from "@/lib/clipboard";
 import { cx } from "@/lib/cx";
 import { useSaid, useWords } from "@/lib/words";
 import { Facts, IconButton, Notice, toast } from "@/primitives";
+import { shardsWords } from "./shards/words";
 import { runWords } from "./words";
 
 interface TaskCardProps {
@@ -36,6 +37,7 @@ export function TaskCard({ task, chosen, onChoose, number }: TaskCardProps) {
             {w.task(number)}
           </button>
         ) : null}
+        {task.part && <PartName of={task.part} />}
         <TaskState code={task.state} />
         <span className={cx("ml-auto text-xs", task.attempt > 1 ? "text-warn" : "text-ink-3")}>
           {w.attempt(Math.max(1, task.attempt), task.attempts_most)}
@@ -147,5 +149,19 @@ function History({ rows }: { rows: readonly HistoryRow[] }) {
         );
       })}
     </ol>
+  );
+}
+
+/** Which part of a run that is cut into shards. */
+function PartName({ of: part }: { of: Part }) {
+  const w = useWords(shardsWords);
+  const name = usePartName();
+  return (
+    <span className="font-medium" data-testid="task-part">
+      {name(part)}
+      {part.is === "shard" && (
+        <span className="ml-2 font-normal text-ink-3 text-xs">{w.items(part.done, part.items)}</span>
+      )}
+    </span>
   );
 }

@@ -2,10 +2,10 @@
 // again when the feed says so, and the cursor stays with its run while others come in above it.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
-import { CalendarDays, ChevronDown, History, ListTodo, OctagonX, RotateCcw, SearchX, X } from "lucide-react";
+import { CalendarDays, ChevronDown, FileUp, History, ListTodo, OctagonX, RotateCcw, SearchX, X } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
 import { instancesQuery } from "@/api/instances";
-import type { InstanceRow } from "@/api/types";
+import type { InstanceRow, ShardProgress } from "@/api/types";
 import {
   AnswerTable,
   DueIn,
@@ -14,11 +14,14 @@ import {
   InstanceStateBadge,
   instanceLook,
   isTaskCode,
+  ShardBar,
   stateWords,
   TASK_CODES,
   taskLook,
   View,
 } from "@/components";
+import { askForData } from "@/components/data/asked";
+import { dataWords } from "@/components/data/words";
 import { cx } from "@/lib/cx";
 import { useHotkey } from "@/lib/hotkeys";
 import { span } from "@/lib/relative";
@@ -39,6 +42,7 @@ const NO_FILTER = { state: undefined, code: undefined, job: undefined, executor:
 export function RunsView() {
   const w = useWords(runsWords);
   const s = useWords(stateWords);
+  const d = useWords(dataWords);
   const lang = useLang();
   const router = useRouter();
   const search = here.useSearch();
@@ -118,7 +122,7 @@ export function RunsView() {
       id: "tasks",
       head: w.columns.tasks,
       width: "minmax(96px,0.9fr)",
-      cell: (row) => <Tasks row={row} />,
+      cell: (row) => (row.sharding ? <Shards row={row} of={row.sharding} /> : <Tasks row={row} />),
     },
     {
       id: "attempt",
@@ -126,7 +130,7 @@ export function RunsView() {
       width: 72,
       align: "right",
       cell: (row) => {
-        const most = Math.max(0, ...row.tasks.map((task) => task.attempt));
+        const most = row.sharding?.round ?? Math.max(0, ...row.tasks.map((task) => task.attempt));
         return most === 0 ? null : <span className={most > 1 ? "text-warn" : "text-ink-3"}>{most}</span>;
       },
     },
@@ -146,6 +150,15 @@ export function RunsView() {
               <IconButton size="sm" label={w.clearSelection} icon={<X />} onPress={() => setSelected(new Set())} />
             </span>
           )}
+          <Button
+            size="sm"
+            variant="quiet"
+            icon={<FileUp />}
+            onPress={() => askForData({ handed: null, job: null })}
+            data-testid="run-with-file"
+          >
+            {d.open}
+          </Button>
           <Button
             size="sm"
             icon={<OctagonX />}
@@ -300,6 +313,13 @@ function Late({ row }: { row: InstanceRow }) {
   if (row.late_ms === null) return null;
   if (row.late_ms < LATE_MS) return <span className="text-ink-3 text-xs">{w.onTime}</span>;
   return <span className={row.late_ms > 60_000 ? "text-warn" : ""}>{span(row.late_ms, lang)}</span>;
+}
+
+/** How far it is; what has ended says how. */
+function Shards({ row, of }: { row: InstanceRow; of: ShardProgress }) {
+  const tone =
+    row.finished === null ? "running" : row.state === "succeeded" ? "ok" : row.state === "failed" ? "bad" : "stopped";
+  return <ShardBar of={of} tone={tone} />;
 }
 
 /** Each task's code where there are few; each code with its number of tasks where there are many. */

@@ -6,7 +6,7 @@ use campanile_model::connection::Secret;
 use campanile_model::executor::{Drain, HostedProcessor, MachineReading};
 use campanile_model::instance::InstanceState;
 use campanile_model::limits::LimitOn;
-use campanile_model::task::TaskState;
+use campanile_model::task::{Part, TaskState};
 use campanile_model::{Timestamp, Words};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -166,6 +166,8 @@ pub struct ExecutorTask {
     pub job: String,
     pub job_name: String,
     pub processor: String,
+    /// Which part it is of a run that is cut into shards.
+    pub part: Option<Part>,
     pub state: TaskState,
     pub attempt: u32,
     pub since: Option<Moment>,
@@ -207,6 +209,7 @@ pub struct ExecutorLogRow {
     pub task: String,
     pub instance: String,
     pub job_name: String,
+    pub part: Option<Part>,
     pub attempt: u32,
     pub said: ExecutorSaid,
 }
@@ -253,7 +256,7 @@ pub struct HeldRow {
     pub kind: HeldKind,
     pub words: Words,
     pub since: Moment,
-    /// As they were last counted, which is once a second.
+    /// As they were last counted, which is once a second; 0 for a level that waits, of which there are no tasks yet.
     #[ts(type = "number")]
     pub tasks: u64,
     /// The job whose own limit it is.

@@ -160,6 +160,9 @@ pub struct RunJobsInput {
     /// The only executor that may run it, by its name in the job's group.
     #[serde(default)]
     pub executor: Option<String>,
+    /// Of a single job that is cut into shards: data that was staged for it.
+    #[serde(default)]
+    pub data: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]

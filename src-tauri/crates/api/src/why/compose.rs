@@ -34,6 +34,21 @@ pub(crate) struct Standing {
     pub held: Vec<(TaskId, Words)>,
     /// Those that have not gone, with what drains each.
     pub executors: Vec<(ExecutorEntry, Option<Drain>)>,
+    /// Of a run that is cut into shards: what it waits for while it has no tasks.
+    pub between: Option<Between>,
+}
+
+/// What a run that is cut into shards is at, between its tasks.
+#[derive(Clone, Debug)]
+pub(crate) struct Between {
+    /// A level that could start; none: it is its beginning.
+    pub level: Option<u32>,
+    pub since: Timestamp,
+    /// Its data is still on its way into the run.
+    pub loading: bool,
+    pub group: String,
+    pub processor: String,
+    pub ready_timeout_seconds: u32,
 }
 
 pub(crate) struct Why {
@@ -402,6 +417,20 @@ mod tests {
             Some("when that run ends"),
         );
         check(&instance(), &[], Standing { leaderless: true, ..plain() }, "waits", Some("drives the engine"));
+        let between = |level, loading| Standing {
+            between: Some(Between {
+                level,
+                since: at(0),
+                loading,
+                group: "local".to_owned(),
+                processor: "import".to_owned(),
+                ready_timeout_seconds: 60,
+            }),
+            ..plain()
+        };
+        check(&given, &[], between(Some(2), false), "level 2 waits for executors", Some("with none for 60 s"));
+        check(&given, &[], between(None, false), "no executor of group local", Some("with none for 60 s"));
+        check(&given, &[], between(None, true), "takes in the data", Some("once all of it is there"));
         check(&given, &[Due], plain(), "waits in lane Normal for an executor with room", Some("a place is free"));
         check(&given, &[Due], held(), "moving", Some("release the hold that mei began"));
         check(&given, &[Due], alone(), "no executor for processor shell", Some("401"));

@@ -4,7 +4,7 @@ use campanile_model::executor::{Drain, ExecutorEntry};
 use campanile_model::task::{StopCause, StopStage, Task, TaskState};
 use campanile_model::{Code, Timestamp, Words};
 
-use super::compose::{Facts, Tell, lane_words};
+use super::compose::{Between, Facts, Tell, lane_words};
 use crate::views::WaitingView;
 
 /// What it waits for now, and the rule that ends the wait.
@@ -26,6 +26,12 @@ pub(super) fn waiting(facts: &Facts<'_>, tell: Tell<'_>) -> Option<WaitingView> 
             "一旦有程序驱动引擎（桌面应用或 `campanile serve`）即继续",
         );
         return Some(wait(instance.created, words, ends, None));
+    }
+    if let Some(between) = &facts.standing.between
+        && facts.tasks.iter().all(|(task, _)| task.state().is_final())
+    {
+        let (words, ends, ends_at) = between_tasks(between);
+        return Some(wait(between.since, words, ends, ends_at.filter(|at| *at > facts.now)));
     }
     // The one that is furthest behind is what the run waits for.
     let Some((task, _)) =
@@ -67,6 +73,31 @@ pub(super) fn waiting(facts: &Facts<'_>, tell: Tell<'_>) -> Option<WaitingView> 
         }
         _ => running(task, &wait),
     })
+}
+
+/// Of a run that is cut into shards.
+pub(crate) fn between_tasks(between: &Between) -> (Words, Words, Option<Timestamp>) {
+    if between.loading {
+        let words = Words::new("takes in the data that was staged for it", "正在载入为其准备的数据");
+        return (words, Words::new("it begins once all of it is there", "数据到齐后即开始"), None);
+    }
+    let Between { level, since, group, processor, ready_timeout_seconds: seconds, .. } = between;
+    let nobody = Words::new(
+        format!("no executor of group {group} is there for processor {processor}"),
+        format!("执行器组 {group} 中没有执行器可运行 {processor}"),
+    );
+    let words = match level {
+        Some(level) => Words::new(
+            format!("level {level} waits for executors: {}", nobody.en),
+            format!("第 {level} 层等待执行器：{}", nobody.zh),
+        ),
+        None => nobody,
+    };
+    let ends = Words::new(
+        format!("an executor with this processor; with none for {seconds} s it fails (k_sc_ec_300006)"),
+        format!("等待注册了该 Processor 的执行器；{seconds} 秒内没有则失败（k_sc_ec_300006）"),
+    );
+    (words, ends, Some(since.plus_seconds(i64::from(*seconds))))
 }
 
 fn unassigned(facts: &Facts<'_>, tell: Tell<'_>) -> WaitingView {

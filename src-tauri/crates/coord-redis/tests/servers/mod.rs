@@ -1,5 +1,7 @@
 //! Real servers of Redis in folders of their own, on free ports; they end with the value that started them.
 
+#![allow(dead_code, reason = "each file of tests that starts servers uses some of it")]
+
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
@@ -24,7 +26,9 @@ pub fn receipt(name: &str) {
 pub struct Server {
     child: Child,
     pub port: u16,
-    _home: tempfile::TempDir,
+    home: tempfile::TempDir,
+    arguments: Vec<String>,
+    ready: &'static str,
 }
 
 impl Drop for Server {
@@ -36,7 +40,7 @@ impl Drop for Server {
 impl Server {
     pub fn start(arguments: &[&str]) -> Server {
         let home = tempfile::tempdir().expect("a folder");
-        Server::start_as("redis-server", free_port(), home, arguments, "Ready to accept connections")
+        Server::start_as(free_port(), home, arguments, "Ready to accept connections")
     }
 
     /// A sentinel that watches the master at `port` as `town`.
@@ -46,27 +50,33 @@ impl Server {
         let watch = format!("sentinel monitor town 127.0.0.1 {port} 2\nsentinel down-after-milliseconds town 1000\n");
         fs::write(&config, watch + "sentinel failover-timeout town 3000\n").expect("written");
         let config = config.display().to_string();
-        Server::start_as("redis-server", free_port(), home, &[&config, "--sentinel"], "monitor master town")
+        Server::start_as(free_port(), home, &[&config, "--sentinel"], "monitor master town")
     }
 
-    fn start_as(program: &str, port: u16, home: tempfile::TempDir, arguments: &[&str], ready: &str) -> Server {
-        // A file of configuration comes first; what stands after it counts more.
-        let mut child = Command::new(program)
-            .args(arguments)
-            .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--dir", &home.path().display().to_string()])
-            .args(if arguments.contains(&"--sentinel") { &[][..] } else { &["--save", "", "--appendonly", "no"][..] })
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("redis-server starts");
-        let mut said = BufReader::new(child.stdout.take().expect("piped"));
-        let mut log = String::new();
-        while !log.contains(ready) {
-            assert!(said.read_line(&mut log).expect("readable") > 0, "the server ended: {log}");
-        }
-        // Whoever does not read on makes the server wait.
-        std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
-        Server { child, port, _home: home }
+    fn start_as(port: u16, home: tempfile::TempDir, arguments: &[&str], ready: &'static str) -> Server {
+        let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect::<Vec<_>>();
+        let child = spawn(port, home.path(), &arguments, ready);
+        Server { child, port, home, arguments, ready }
+    }
+
+    /// Starts it anew where it was, with nothing of what it knew.
+    pub fn restart(&mut self) {
+        self.kill();
+        self.child = spawn(self.port, self.home.path(), &self.arguments, self.ready);
+    }
+
+    /// Freezes it: it takes connections still, and answers nothing.
+    pub fn freeze(&self) {
+        self.signal("-STOP");
+    }
+
+    pub fn thaw(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
+        assert!(sent.expect("kill can be run").success(), "it is gone");
     }
 
     pub fn kill(&mut self) {
@@ -85,6 +95,27 @@ impl Server {
     }
 }
 
+fn spawn(port: u16, home: &Path, arguments: &[String], ready: &str) -> Child {
+    // A file of configuration comes first; what stands after it counts more.
+    let is_sentinel = arguments.iter().any(|argument| argument == "--sentinel");
+    let mut child = Command::new("redis-server")
+        .args(arguments)
+        .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--dir", &home.display().to_string()])
+        .args(if is_sentinel { &[][..] } else { &["--save", "", "--appendonly", "no"][..] })
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("redis-server starts");
+    let mut said = BufReader::new(child.stdout.take().expect("piped"));
+    let mut log = String::new();
+    while !log.contains(ready) {
+        assert!(said.read_line(&mut log).expect("readable") > 0, "the server ended: {log}");
+    }
+    // Whoever does not read on makes the server wait.
+    std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
+    child
+}
+
 /// Three nodes that are one cluster.
 pub fn cluster() -> Vec<Server> {
     let nodes: Vec<Server> =
@@ -94,6 +125,21 @@ pub fn cluster() -> Vec<Server> {
     let said = String::from_utf8_lossy(&made.expect("redis-cli runs").stdout).into_owned();
     assert!(said.contains("All 16384 slots covered"), "{said}");
     nodes
+}
+
+/// A master and its replica, watched by three sentinels that know of each other.
+pub fn watched() -> (Server, Server, Vec<Server>) {
+    let master = Server::start(&[]);
+    let replica = Server::start(&["--replicaof", &format!("127.0.0.1 {}", master.port)]);
+    let sentinels: Vec<Server> = (0..3).map(|_| Server::sentinel(master.port)).collect();
+    // They must know of the replica and of each other before the master goes.
+    let known = |what: &str, many: usize| {
+        sentinels.iter().all(|sentinel| sentinel.cli(&["SENTINEL", what, "town"]).matches("runid").count() >= many)
+    };
+    while !(known("replicas", 1) && known("sentinels", 2)) {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    (master, replica, sentinels)
 }
 
 /// One whose bus port (10,000 higher) is a port as well.

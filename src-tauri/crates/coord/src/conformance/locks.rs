@@ -22,12 +22,10 @@ pub struct Fresh {
     pub short: Duration,
 }
 
-/// Runs the whole suite against a backend, one test per case. `paused` for one that lives in this process and on
-/// tokio's time, which then runs ahead whenever everyone waits; `real` for a server.
 #[macro_export]
 macro_rules! locks_conformance {
     ($time:ident, $fresh:path) => {
-        $crate::locks_conformance! { @each $time $fresh;
+        $crate::cases! { $time locks $fresh;
             a_lock_has_one_owner,
             an_owner_enters_again_and_leaves_as_often,
             what_one_does_not_hold_one_cannot_leave,
@@ -49,20 +47,6 @@ macro_rules! locks_conformance {
             many_at_once_are_one_at_a_time,
         }
     };
-    (@each paused $fresh:path; $($case:ident,)*) => {$(
-        #[tokio::test(start_paused = true)]
-        async fn $case() {
-            $crate::conformance::locks::$case(&$fresh().await).await
-        }
-    )*};
-    (@each real $fresh:path; $($case:ident,)*) => {$(
-        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-        async fn $case() {
-            if let Some(fresh) = $fresh().await {
-                $crate::conformance::locks::$case(&fresh).await
-            }
-        }
-    )*};
 }
 
 /// Tokens of one process: what a store gives, without a store.

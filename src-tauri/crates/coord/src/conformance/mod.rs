@@ -1,15 +1,18 @@
-//! The promises of the contract, as tests that every backend runs.
+//! The promises of the contract, as tests that every backend runs: bells, presence and what is told in `place`, ready
+//! lanes, traffic windows and locks in files of their own.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use campanile_model::Timestamp;
-use futures::FutureExt;
 
-use crate::{Bell, Clock, Coord, Presence};
+use crate::Clock;
 
+pub mod lanes;
 pub mod locks;
+pub mod place;
+pub mod traffic;
 
 /// Tokio's time: the real one for a server, or one that runs ahead in a test that has paused it.
 pub fn tokio_clock() -> Arc<dyn Clock> {
@@ -30,48 +33,95 @@ impl Clock for TokioClock {
     }
 }
 
-/// Runs the whole suite against a backend, one test per case.
+/// Longest that something may take which comes by itself.
+const NEVER_SO_LONG: Duration = Duration::from_secs(30);
+
+/// Until something is so that comes by itself.
+pub(crate) async fn until(clock: &dyn Clock, what: &str, mut so: impl AsyncFnMut() -> bool) {
+    let give_up_at = clock.now() + NEVER_SO_LONG;
+    while !so().await {
+        assert!(clock.now() < give_up_at, "never: {what}");
+        clock.sleep_until(clock.now() + Duration::from_millis(2)).await;
+    }
+}
+
+/// One test per case of a suite. `paused` for a backend that lives in this process and on tokio's time, which then runs
+/// ahead whenever everyone waits; `real` for a server, where `fresh` says None when there is none to start. `all` is no
+/// test but a statement within one, which does one case after the other.
 #[macro_export]
-macro_rules! conformance {
-    ($fresh:path) => {
-        $crate::conformance! { @each $fresh;
-            a_ring_wakes_the_one_who_listens,
-            a_ring_before_anyone_listens_is_heard,
-            a_bell_is_not_another_bell,
-            presence_ends_by_itself,
-        }
-    };
-    (@each $fresh:path; $($case:ident,)*) => {$(
-        #[tokio::test]
+macro_rules! cases {
+    (paused $suite:ident $fresh:path; $($case:ident,)*) => {$(
+        #[tokio::test(start_paused = true)]
         async fn $case() {
-            $crate::conformance::$case(&$fresh().await).await
+            $crate::conformance::$suite::$case(&$fresh().await).await
+        }
+    )*};
+    (all $suite:ident $fresh:path; $($case:ident,)*) => {{$(
+        $crate::conformance::$suite::$case(&$fresh().await).await;
+    )*}};
+    (real $suite:ident $fresh:path; $($case:ident,)*) => {$(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn $case() {
+            if let Some(fresh) = $fresh().await {
+                $crate::conformance::$suite::$case(&fresh).await
+            }
         }
     )*};
 }
 
-pub async fn a_ring_wakes_the_one_who_listens(coord: &dyn Coord) {
-    let listening = coord.listen(Bell::Clerk);
-    coord.ring(Bell::Clerk);
-    listening.await;
+/// Bells, presence and what is told.
+#[macro_export]
+macro_rules! conformance {
+    ($time:ident, $fresh:path) => {
+        $crate::cases! { $time place $fresh;
+            a_ring_wakes_the_one_who_listens,
+            a_ring_before_anyone_listens_is_heard,
+            a_bell_is_not_another_bell,
+            a_ring_is_heard_on_every_node,
+            presence_is_seen_by_every_node_and_ends_by_itself,
+            whoever_leaves_is_there_no_more,
+            what_one_tells_the_other_hears,
+            nobody_hears_what_he_told_himself,
+            nothing_is_lost_in_silence,
+            nodes_that_meet_reach_each_other,
+        }
+    };
 }
 
-pub async fn a_ring_before_anyone_listens_is_heard(coord: &dyn Coord) {
-    coord.ring(Bell::Launcher);
-    coord.ring(Bell::Launcher);
-    coord.listen(Bell::Launcher).await;
-    assert!(coord.listen(Bell::Launcher).now_or_never().is_none(), "two rings were heard as one");
+#[macro_export]
+macro_rules! lanes_conformance {
+    ($time:ident, $fresh:path) => {
+        $crate::cases! { $time lanes $fresh;
+            ids_go_in_lane_order_and_first_in_first_out,
+            only_lanes_that_may_go_are_taken_from,
+            an_id_is_in_the_lanes_once,
+            of_several_takers_each_id_goes_to_one,
+            what_has_gone_may_come_again,
+            what_is_given_back_stands_at_the_head_in_its_order,
+            what_stays_in_hand_past_its_lease_goes_back_to_its_lane,
+            whoever_lost_it_cannot_give_it_back,
+            what_only_others_can_run_is_taken_by_them_alone,
+            what_may_not_go_returns_to_the_head_when_its_cause_ends,
+            what_was_put_aside_for_long_is_looked_at_again,
+            a_task_that_moved_up_stands_in_its_new_lane_alone,
+            a_window_has_a_bound,
+            a_hand_has_a_bound,
+            groups_are_apart,
+        }
+    };
 }
 
-pub async fn a_bell_is_not_another_bell(coord: &dyn Coord) {
-    coord.ring(Bell::Launcher);
-    assert!(coord.listen(Bell::Monitor).now_or_never().is_none());
-}
-
-pub async fn presence_ends_by_itself(coord: &dyn Coord) {
-    let at = Timestamp::from_millis;
-    coord.announce(Presence { node: "b".into(), until: at(20) });
-    coord.announce(Presence { node: "a".into(), until: at(10) });
-    let names = |now| coord.present(at(now)).into_iter().map(|presence| presence.node).collect::<Vec<_>>();
-    assert_eq!(names(5), ["a", "b"]);
-    assert_eq!(names(10), ["b"]);
+#[macro_export]
+macro_rules! traffic_conformance {
+    ($time:ident, $fresh:path) => {
+        $crate::cases! { $time traffic $fresh;
+            what_meters_count_adds_up,
+            nothing_counted_is_known_too,
+            a_probe_stands_beside_the_meters,
+            windows_are_those_of_ten_seconds,
+            an_allowance_is_one_for_all,
+            another_round_begins_anew,
+            databases_are_apart,
+        }
+    };
 }

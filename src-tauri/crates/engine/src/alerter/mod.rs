@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use campanile_coord::Bell;
+use campanile_coord::{Bell, Reach};
 use campanile_model::alarm::{Alarm, AlarmRule, AlarmState, Sighting};
 use campanile_model::task::{Incident, IncidentKind};
 use campanile_model::{JobId, Lane, Timestamp};
@@ -37,6 +37,9 @@ const JOBS_AT_ONCE: usize = 200;
 /// A task that has been in Immediate for so long since it came there is starved.
 const STARVED_AFTER: Duration = Duration::from_secs(30);
 
+/// So long the meeting place may be silent: whoever finds it again soon has missed nothing.
+const SILENT_FOR: Duration = Duration::from_secs(3);
+
 /// A job that has been removed has no name any more.
 const REMOVED: &str = "(removed)";
 
@@ -46,6 +49,10 @@ pub struct Alerter {
     lanes_at: Option<Timestamp>,
     /// When, and how often the almanac had been changed by then.
     calendars_at: Option<(Timestamp, u64)>,
+    /// Since when the meeting place has been silent.
+    silent_since: Option<Timestamp>,
+    /// Whether there is an alarm of it, as far as this term knows.
+    silence_told: Option<bool>,
 }
 
 /// Alarms on their way to being written, by what makes two sightings one alarm.
@@ -54,7 +61,7 @@ struct Desk(HashMap<(AlarmRule, String), Alarm>);
 
 impl Alerter {
     pub fn new(shared: Arc<Shared>, lead: Lead) -> Alerter {
-        Alerter { shared, lead, lanes_at: None, calendars_at: None }
+        Alerter { shared, lead, lanes_at: None, calendars_at: None, silent_since: None, silence_told: None }
     }
 
     /// The incidents since the last pass, as alarms.
@@ -135,7 +142,7 @@ impl Alerter {
                 None => changed.extend(desk.end((AlarmRule::LaneDepth, rules::lane_subject(depth.lane)), now)),
             }
         }
-        self.write(&desk, changed, None, now).await
+        self.write(&desk, changed, None, now).await.map(drop)
     }
 
     /// Calendars that jobs depend on and whose data ends soon.
@@ -165,7 +172,27 @@ impl Alerter {
                 }
             }
         }
-        self.write(&desk, changed, None, now).await
+        self.write(&desk, changed, None, now).await.map(drop)
+    }
+
+    /// Whether nodes still reach each other.
+    async fn look_at_meeting_place(&mut self, now: Timestamp) -> Result<(), PassError> {
+        let silent = self.shared.coord.reach() == Reach::Away;
+        self.silent_since = silent.then(|| self.silent_since.map_or(now, |since| since.min(now)));
+        let tells = self.silent_since.is_some_and(|since| now.since(since) >= SILENT_FOR);
+        if self.silence_told == Some(tells) {
+            return Ok(());
+        }
+        let key = (AlarmRule::Coordination, rules::MEETING_PLACE.to_owned());
+        let mut desk = self.latest(vec![key.clone()]).await?;
+        let changed = match tells {
+            true => vec![self.sight(&mut desk, rules::silence_sighting(now), now)],
+            false => desk.end(key, now).into_iter().collect(),
+        };
+        if self.write(&desk, changed, None, now).await? == Taken::Done {
+            self.silence_told = Some(tells);
+        }
+        Ok(())
     }
 
     async fn latest(&self, mut wanted: Vec<(AlarmRule, String)>) -> Result<Desk, PassError> {
@@ -189,20 +216,21 @@ impl Alerter {
         mut changed: Vec<(AlarmRule, String)>,
         mark: Option<i64>,
         now: Timestamp,
-    ) -> Result<(), PassError> {
+    ) -> Result<Taken, PassError> {
         changed.sort_by(|a, b| (a.0.name(), &a.1).cmp(&(b.0.name(), &b.1)));
         changed.dedup();
         let alarms: Vec<Alarm> = changed.iter().filter_map(|key| desk.0.get(key)).cloned().collect();
         if alarms.is_empty() && mark.is_none() {
-            return Ok(());
+            return Ok(Taken::Done);
         }
+        let taken = self.shared.store.put_alarms(&self.lead, &alarms, mark).await?;
         // Lost against someone who acknowledged meanwhile: the next pass reads again, from the same mark.
-        if self.shared.store.put_alarms(&self.lead, &alarms, mark).await? == Taken::Lost {
+        if taken == Taken::Lost {
             self.shared.coord.ring(Bell::Alerter);
         } else if !alarms.is_empty() {
             self.shared.events.say(Topic::Alarms, now);
         }
-        Ok(())
+        Ok(taken)
     }
 }
 
@@ -238,6 +266,7 @@ impl Officer for Alerter {
             self.look_at_lanes(now).await?;
             self.lanes_at = Some(now);
         }
+        self.look_at_meeting_place(now).await?;
         let changes = almanac_changes(self.shared.store.as_ref()).await?;
         let looked =
             self.calendars_at.is_some_and(|(at, seen)| seen == changes && at <= now && now.since(at) < CALENDARS_EVERY);

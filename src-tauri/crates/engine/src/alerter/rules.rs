@@ -203,6 +203,19 @@ pub fn calendar_subject(calendar: &str) -> String {
     format!("calendar:{calendar}")
 }
 
+/// What nodes meet in.
+pub const MEETING_PLACE: &str = "redis";
+
+/// Nodes do not reach each other: all goes on from the database, only not as fast.
+pub fn silence_sighting(now: Timestamp) -> Sighting {
+    let message = Words::new(
+        "Redis does not answer; work goes on from the database, a little slower",
+        "Redis 无响应；作业继续由数据库调度，速度略慢",
+    );
+    let (rule, severity, subject) = (AlarmRule::Coordination, Severity::Warning, MEETING_PLACE.to_owned());
+    Sighting { rule, severity, subject, job: None, message, at: now }
+}
+
 pub fn lane_subject(lane: Lane) -> String {
     format!("lane:{}", lane.name())
 }

@@ -7,6 +7,7 @@
 
 mod dealing;
 mod ending;
+mod loading;
 mod rounds;
 
 use std::sync::Arc;
@@ -14,31 +15,28 @@ use std::sync::Arc;
 use campanile_coord::Bell;
 use campanile_model::instance::{Instance, InstanceState};
 use campanile_model::job::JobSpec;
-use campanile_model::sharding::data::Gatherer;
 use campanile_model::sharding::level::{self, Next};
-use campanile_model::sharding::{Chunk, Level, LevelState, Phase, ShardRun, is_notice_due, shard_count};
+use campanile_model::sharding::{Level, LevelState, Phase, ShardRun, is_notice_due, shard_count};
 use campanile_model::task::{Need, Needs, Part, Placement, Task, TaskState};
-use campanile_model::{Code, Failure, FailureClass, Fault, Timestamp, Words};
+use campanile_model::{Code, Failure, FailureClass, Timestamp};
 use campanile_store::{Lead, ShardWrite, Taken};
-use serde_json::Value;
 
-use super::{place, task_of};
+use super::{expires_at, place, task_of};
 use crate::events::Topic;
 use crate::link::Method;
 use crate::officer::PassError;
 use crate::roster::Standing;
 use crate::shared::Shared;
 
+pub use dealing::some_shard;
+pub use loading::{Given, given};
 pub use rounds::next_round;
 
-/// Runs in one pass.
-const RUNS: usize = 100;
+/// Levels that are looked at together.
+const AHEAD: usize = 16;
 
-/// `notify` has so long.
+/// `notify` has so long to begin, and so long again to end: `post_process` waits for the last one, and for no longer.
 const NOTICE_MS: i64 = 60_000;
-
-/// The parameter under which a job, or a run, has its data.
-pub const DATA: &str = "data";
 
 pub(super) struct Conductor<'a> {
     pub shared: &'a Arc<Shared>,
@@ -71,44 +69,7 @@ impl Went {
     }
 }
 
-/// The data that a run is given with its parameters, in chunks.
-pub fn given(instance: &Instance, spec: &JobSpec) -> Result<Vec<Chunk>, Fault> {
-    let own: Option<Value> = instance.parameters.as_ref().and_then(|own| serde_json::from_str(own).ok());
-    let data = match &own {
-        Some(own) => own.get(DATA),
-        None => spec.parameters.get(DATA),
-    };
-    let wrong = |en: &str, zh: &str| Code::ShardDataInvalid.fault().with_words("reason", &Words::new(en, zh));
-    let Some(data) = data else { return Ok(Vec::new()) };
-    let levels = data.as_array().ok_or_else(|| wrong("it is not a list", "不是列表"))?;
-    let mut chunks = Vec::new();
-    for (level, items) in (0..).zip(levels) {
-        let items = items.as_array().ok_or_else(|| wrong("one of its levels is not a list", "其中有层级不是列表"))?;
-        let mut gatherer = Gatherer::default();
-        let mut full: Vec<Vec<String>> = items.iter().filter_map(|item| gatherer.add(item.to_string())).collect();
-        full.extend(gatherer.take());
-        let mut first = 0;
-        for items in full {
-            let chunk = Chunk { draft: 0, level, first, items };
-            first = chunk.end();
-            chunks.push(chunk);
-        }
-    }
-    Ok(chunks)
-}
-
 impl Conductor<'_> {
-    /// Begins the run of an instance whose turn has come.
-    pub(super) async fn begin(&self, instance: &Instance, data: Vec<Chunk>) -> Result<bool, PassError> {
-        let write = ShardWrite { begins: Some(self.now), data, ..ShardWrite::of(ShardRun::new(instance.id)) };
-        Ok(self.write(&write).await? > 0)
-    }
-
-    /// Runs that are not over.
-    pub(super) async fn runs(&self) -> Result<Vec<ShardRun>, PassError> {
-        Ok(self.shared.store.shard_runs(RUNS).await?)
-    }
-
     pub(super) async fn advance(&self, run: ShardRun, instance: &Instance, spec: &JobSpec) -> Result<Went, PassError> {
         let case = Case { run, instance, spec };
         if case.instance.state.is_final() {
@@ -118,10 +79,14 @@ impl Conductor<'_> {
         if case.run.stopping {
             return self.stop(&case).await;
         }
+        if !case.run.stops.is_empty() {
+            return self.stop_some(&case).await;
+        }
         match case.run.phase {
+            Phase::Levels => self.levels(case).await,
+            Phase::Loading if !case.run.loaded => self.load(&case).await,
             Phase::Loading => self.open(&case).await,
             Phase::PreProcess => self.after_pre_process(&case).await,
-            Phase::Levels => self.levels(&case).await,
             Phase::PostProcess => self.after_post_process(&case).await,
             Phase::Reopening => self.reopen(&case).await,
             Phase::Over => Ok(Went::default()),
@@ -135,6 +100,9 @@ impl Conductor<'_> {
 
     /// The data is there. Who is there says which methods the processor has.
     async fn open(&self, case: &Case<'_>) -> Result<Went, PassError> {
+        if expires_at(case.instance, case.spec).is_some_and(|at| at <= self.now) {
+            return self.end(case, InstanceState::Superseded, None, None).await;
+        }
         let has = |method| self.standing(case, method) != Standing::default();
         if self.standing(case, Method::ShardingProcess).live.is_empty() {
             let since = case.instance.assigned_at.unwrap_or(self.now).max(case.instance.not_before);
@@ -189,21 +157,44 @@ impl Conductor<'_> {
         }
     }
 
-    async fn levels(&self, case: &Case<'_>) -> Result<Went, PassError> {
-        if let Some(task) = self.notice(case).await? {
-            let run = ShardRun { told: case.run.tally.done, notice: Some(task.id), ..case.run.clone() };
+    async fn levels(&self, mut case: Case<'_>) -> Result<Went, PassError> {
+        if let Some(task) = self.notice(&case).await? {
+            let mut run = ShardRun { told: case.run.tally.done, ..case.run.clone() };
+            run.notices.push(task.id);
             return Ok(Went::did(self.write(&ShardWrite { tasks: vec![task], ..ShardWrite::of(run) }).await?));
         }
-        let levels = self.shared.store.levels(case.instance.id).await?;
-        let states: Vec<LevelState> = levels.iter().map(|level| level.state).collect();
-        match level::next(&states, case.spec.shard_settings().on_level_failure) {
-            Next::Start(place) => self.start(case, levels[place].clone()).await,
-            Next::Wait(place) => self.go_on(case, levels[place].clone()).await,
-            Next::Cancel(_) => {
+        let front = self.come_to_the_front(&mut case).await?;
+        let states: Vec<LevelState> =
+            case.run.behind.into_iter().chain(front.iter().map(|level| level.state)).collect();
+        match (level::next(&states, case.spec.shard_settings().on_level_failure), front) {
+            (Next::Start(_), Some(level)) => self.start(&case, level).await,
+            (Next::Wait(_), Some(level)) => self.go_on(&case, level).await,
+            (Next::Cancel(_), Some(_)) => {
+                let levels = self.shared.store.levels(case.instance.id).await?;
                 let rest = levels.into_iter().filter(|level| !level.state.is_final()).collect();
-                self.cancel(case, rest).await
+                self.cancel(&case, rest).await
             }
-            Next::Over => self.all_levels_over(case, &states).await,
+            _ => self.all_levels_over(&case).await,
+        }
+    }
+
+    /// The first level that is not final. How far that is, is written with whatever is written next: so that a run with
+    /// very many levels does not look at all of them in each pass.
+    async fn come_to_the_front(&self, case: &mut Case<'_>) -> Result<Option<Level>, PassError> {
+        loop {
+            let run = &mut case.run;
+            let levels = self.shared.store.levels_from(case.instance.id, run.front, AHEAD).await?;
+            let looked_at = levels.len();
+            for level in levels {
+                if !level.state.is_final() {
+                    return Ok(Some(level));
+                }
+                run.front = level.level + 1;
+                run.behind = level::worse(run.behind, level.state);
+            }
+            if looked_at < AHEAD {
+                return Ok(None);
+            }
         }
     }
 
@@ -213,8 +204,8 @@ impl Conductor<'_> {
         if !self.owes_notice(case) {
             return Ok(None);
         }
-        let last = match run.notice {
-            Some(last) => self.shared.store.tasks(&[last]).await?.pop(),
+        let last = match run.notices.last() {
+            Some(last) => self.shared.store.tasks(&[*last]).await?.pop(),
             None => None,
         };
         if last.is_some_and(|last| !last.state().is_final()) {
@@ -232,25 +223,28 @@ impl Conductor<'_> {
     async fn start(&self, case: &Case<'_>, level: Level) -> Result<Went, PassError> {
         if level.shards > 0 {
             // It ran in an earlier round: it is cut as it was.
-            let level = Level { state: LevelState::Running, ..level };
-            return Ok(Went::did(self.write(&ShardWrite { levels: vec![level], ..write_of(case) }).await?));
+            let started_at = Some(self.now);
+            return self.go_on(case, Level { state: LevelState::Running, started_at, ..level }).await;
         }
         let live = self.standing(case, Method::ShardingProcess).live;
         let Some(shards) = shard_count(level.items, &case.spec.shard_settings(), live.len()) else {
-            let level = Level { state: LevelState::Succeeded, ..level };
+            let level = level.ended(LevelState::Succeeded, self.now);
             return Ok(Went::did(self.write(&ShardWrite { levels: vec![level], ..write_of(case) }).await?));
         };
         let level = match (live.is_empty(), level.waits_since) {
             (false, _) => {
-                let round = case.run.round;
-                Level { state: LevelState::Running, shards, executors: live, round, waits_since: None, ..level }
+                // Written with the first of its items that are dealt.
+                let (state, started_at) = (LevelState::Running, Some(self.now));
+                let (executors, round) = (live, case.run.round);
+                let level = Level { state, shards, executors, round, waits_since: None, started_at, ..level };
+                return self.go_on(case, level).await;
             }
             (true, None) => Level { waits_since: Some(self.now), ..level },
             (true, Some(since)) => match self.patience_ends(case, since) {
                 Some(until) => return Ok(Went::waits(until)),
                 None => {
                     let done = i64::try_from(self.open_items(case, &level).await?).unwrap_or(i64::MAX);
-                    let level = Level { state: LevelState::Failed, ..level };
+                    let level = level.ended(LevelState::Failed, self.now);
                     let write = ShardWrite { levels: vec![level], done, ..write_of(case) };
                     return Ok(Went::did(self.write(&write).await?));
                 }
@@ -266,7 +260,7 @@ impl Conductor<'_> {
             done += self.open_items(case, level).await?;
         }
         let done = i64::try_from(done).unwrap_or(i64::MAX);
-        let levels = levels.into_iter().map(|level| Level { state: LevelState::Cancelled, ..level }).collect();
+        let levels = levels.into_iter().map(|level| level.ended(LevelState::Cancelled, self.now)).collect();
         Ok(Went::did(self.write(&ShardWrite { done, levels, ..write_of(case) }).await?))
     }
 
@@ -281,7 +275,10 @@ impl Conductor<'_> {
         // Its end is not that of the run.
         task.limits.of_several = true;
         task.due_at = task.due_at.max(self.now);
+        // Whether the run is worth doing was settled when it began; what it has begun it carries through.
+        task.expires_at = task.expires_at.filter(|_| matches!(part, Part::PreProcess { .. }));
         if matches!(part, Part::Notify { .. }) {
+            task.expires_at = Some(self.now.plus_millis(NOTICE_MS));
             task.limits.retry.retries = 0;
             task.limits.run_timeout_ms = Some(NOTICE_MS);
             task.limits.kill_on_overrun = true;

@@ -9,22 +9,23 @@ use campanile_model::blackout::{Blackout, MOST_BLACKOUTS};
 use campanile_model::chain::after_of;
 use campanile_model::executor::Drain;
 use campanile_model::instance::{Instance, InstanceMove, InstanceState, Origin};
-use campanile_model::job::{Job, JobSpec, Overlap};
+use campanile_model::job::{Job, JobSpec, Mode, Overlap};
 use campanile_model::limits::{LIMITS, LimitOn, Limits};
 use campanile_model::question::QuestionAnswer;
 use campanile_model::request::{Answer, Ask, AuditEntry, Done, Hold, Request, SaveJob};
 use campanile_model::retention::{RETENTION, Retention};
 use campanile_model::schedule::Schedule;
 use campanile_model::secret::SECRET_SETTING;
-use campanile_model::sharding::ShardRun;
+use campanile_model::sharding::{DATA, Selection, ShardRun, Staged, staged};
 use campanile_model::task::{StopCause, TaskState};
 use campanile_model::{
-    AlarmId, Almanac, Code, Fault, InstanceId, JobId, QuestionId, RequestId, Timestamp, Words, job_check, template,
+    AlarmId, Almanac, Code, DataId, Fault, InstanceId, JobId, Partitions, QuestionId, RequestId, Timestamp, Words,
+    job_check, template,
 };
 use campanile_store::{CarriedOut, Change, ShardWrite, StoreError};
 use serde_json::{Map, Value, json};
 
-use crate::assigner::shards::next_round;
+use super::shards::no_shards;
 use crate::dispatcher::outcome;
 use crate::launcher::line::{Line, Room};
 use crate::launcher::unplanned::{new_instance, superseded};
@@ -85,8 +86,14 @@ pub async fn carry(shared: &Shared, request: &Request, now: Timestamp) -> Result
         Ask::RunByKey { job, key, parameters, beside } => {
             draft.run_by_key(*job, key, parameters.as_ref(), *beside).await?;
         }
-        Ask::CancelInstance { instance } => draft.cancel_instance(*instance).await?,
-        Ask::RetryInstance { instance } => draft.retry_instance(*instance).await?,
+        Ask::CancelInstance { instance, shards } if shards.is_empty() => draft.cancel_instance(*instance).await?,
+        Ask::CancelInstance { instance, shards } => draft.cancel_shards(*instance, shards).await?,
+        Ask::RetryInstance { instance, shards } => draft.retry_instance(*instance, shards).await?,
+        Ask::RunWithData { job, data, key, parameters, beside, executor } => {
+            let (parameters, executor) = (parameters.as_ref(), executor.as_deref());
+            let wish = Wish { parameters, beside: *beside, executor, ..Wish::default() };
+            draft.run_with_data(*job, *data, key.as_deref(), wish).await?;
+        }
         Ask::AnswerQuestions { questions, run } => draft.answer_questions(questions, *run).await?,
         Ask::Backfill { job, from, to } => draft.backfill(*job, *from, *to).await?,
         Ask::PutBlackout { name, blackout } => draft.put_blackout(name, blackout.as_ref()).await?,
@@ -105,12 +112,14 @@ pub async fn carry(shared: &Shared, request: &Request, now: Timestamp) -> Result
 }
 
 /// How a person, or a program, wants a job to run.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Wish<'a> {
     parameters: Option<&'a Map<String, Value>>,
     beside: bool,
     repeats: Option<InstanceId>,
     executor: Option<&'a str>,
+    /// What it takes as its data.
+    data: Option<&'a Staged>,
 }
 
 impl Draft<'_> {
@@ -293,7 +302,7 @@ impl Draft<'_> {
         // The key is the request's: carried out twice it runs once.
         let key = self.request.id.to_string();
         for id in jobs {
-            let wish = Wish { parameters, beside, repeats, executor };
+            let wish = Wish { parameters, beside, repeats, executor, data: None };
             self.run(*id, Origin::Manual, key.clone(), wish).await?;
         }
         Ok(())
@@ -307,19 +316,44 @@ impl Draft<'_> {
         parameters: Option<&Map<String, Value>>,
         beside: bool,
     ) -> Result<()> {
-        if let Some(instance) = self.shared.store.firing(job, Origin::Api, key).await? {
-            self.done.jobs.push(job);
-            self.done.instances.push(instance);
+        if self.was_made(job, key).await? {
             return Ok(());
         }
-        let wish = Wish { parameters, beside, repeats: None, executor: None };
+        let wish = Wish { parameters, beside, ..Wish::default() };
         self.run(job, Origin::Api, key.to_owned(), wish).await
     }
 
+    async fn was_made(&mut self, job: JobId, key: &str) -> Result<bool> {
+        let Some(instance) = self.shared.store.firing(job, Origin::Api, key).await? else { return Ok(false) };
+        self.done.jobs.push(job);
+        self.done.instances.push(instance);
+        Ok(true)
+    }
+
+    async fn run_with_data(&mut self, job: JobId, data: DataId, key: Option<&str>, wish: Wish<'_>) -> Result<()> {
+        let (origin, key) = match key {
+            Some(key) if self.was_made(job, key).await? => return Ok(()),
+            Some(key) => (Origin::Api, key.to_owned()),
+            None => (Origin::Manual, self.request.id.to_string()),
+        };
+        let staged = self.shared.store.staged(data).await?;
+        let Some(staged) = staged.filter(|staged| staged.whole && staged.instance.is_none()) else {
+            return Err(Code::DataGone.fault().with("data", data).at("data").into());
+        };
+        self.run(job, origin, key, Wish { data: Some(&staged), ..wish }).await
+    }
+
     async fn run(&mut self, id: JobId, origin: Origin, key: String, wish: Wish<'_>) -> Result<()> {
-        let Wish { parameters, beside, repeats, executor } = wish;
+        let Wish { parameters, beside, repeats, executor, data } = wish;
         let job = self.job(id).await?;
-        if let Some(wrong) = parameters.and_then(|own| template::check(own).into_iter().next()) {
+        let is_sharded = job.spec.mode == Mode::Sharding;
+        if data.is_some() && !is_sharded {
+            let reason = Words::new("the job is not cut into shards", "该任务不是分片任务");
+            return Err(Code::ShardDataInvalid.fault().with_words("reason", &reason).at("data").into());
+        }
+        // Data of shards goes to them as it is.
+        let wrong = parameters.map(template::check).unwrap_or_default();
+        if let Some(wrong) = wrong.into_iter().find(|wrong| !(is_sharded && wrong.is_within(DATA))) {
             let field = format!("parameters.{}", wrong.path);
             let fault = Code::JobInvalid.fault().with("field", &field).with_words("reason", &wrong.words);
             return Err(fault.at(field).into());
@@ -347,12 +381,18 @@ impl Draft<'_> {
                 return Err(Code::BadRequest.fault().with_words("reason", &reason).at("beside").into());
             }
         }
-        let merged = parameters.map(|own| {
+        let instance = self.shared.dice.instance_id(self.now);
+        let merged = (parameters.is_some() || data.is_some()).then(|| {
             let mut merged = job.spec.parameters.clone();
-            merged.extend(own.clone());
+            merged.extend(parameters.cloned().unwrap_or_default());
+            merged.extend(data.map(|data| (DATA.to_owned(), staged::naming(data.id))));
             Value::Object(merged).to_string()
         });
-        let instance = self.shared.dice.instance_id(self.now);
+        let mut told = json!({"instance": instance, "parameters": parameters});
+        if let Some(Staged { id, source, sha256, items, .. }) = data {
+            told["data"] = json!({"file": source, "items": items, "sha256": sha256});
+            self.changes.push(Change::TakeStaged { data: *id, instance });
+        }
         let made = Instance {
             origin,
             key,
@@ -366,7 +406,7 @@ impl Draft<'_> {
             executor: executor.map(str::to_owned),
             ..new_instance(instance, job.id, job.version, &job.spec, self.now)
         };
-        self.note(&job.spec.name, None, Some(json!({"instance": instance, "parameters": parameters})));
+        self.note(&job.spec.name, None, Some(told));
         self.changes.push(Change::PutInstance(made));
         self.done.jobs.push(job.id);
         self.done.instances.push(instance);
@@ -461,7 +501,7 @@ impl Draft<'_> {
     /// What it has made goes on; it makes no more.
     async fn cancel_backfill(&mut self, id: RequestId) -> Result<()> {
         const MOST_OPEN: usize = 10_000;
-        let open = self.shared.store.open_backfills(MOST_OPEN).await?;
+        let open = self.shared.store.open_backfills(Partitions::ALL, MOST_OPEN).await?;
         let Some(backfill) = open.into_iter().find(|backfill| backfill.id == id) else {
             return Err(Code::BackfillNotFound.fault().with("backfill", id).into());
         };
@@ -508,7 +548,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    async fn retry_instance(&mut self, id: InstanceId) -> Result<()> {
+    async fn retry_instance(&mut self, id: InstanceId, shards: &Selection) -> Result<()> {
         let instance = self.instance(id).await?;
         if matches!(instance.state, InstanceState::Succeeded | InstanceState::Superseded) {
             return Err(Code::NothingToRetry.fault().with("instance", id).with("state", instance.state).into());
@@ -518,17 +558,10 @@ impl Draft<'_> {
             return Err(fault.into());
         }
         if let Some(run) = self.shared.store.shard_run(id).await? {
-            // Whoever carries it through its phases finds what is to run again.
-            let write = ShardWrite { reopens: Some(self.now), ..next_round(&run) };
-            self.note(
-                &format!("instance:{id}"),
-                Some(json!({"state": instance.state})),
-                Some(json!({"round": write.run.round})),
-            );
-            self.changes.push(Change::Conduct(Box::new(write)));
-            self.done.changed += 1;
-            self.done.instances.push(id);
-            return Ok(());
+            return self.retry_shards(&instance, &run, shards).await;
+        }
+        if !shards.is_empty() {
+            return Err(no_shards(id).into());
         }
         for task in self.shared.store.tasks_of(id).await? {
             if !task.state().is_final() || task.state() == TaskState::Succeeded {
@@ -696,7 +729,7 @@ impl Draft<'_> {
         found.ok_or_else(|| Code::JobNotFound.fault().with("job", id).into())
     }
 
-    async fn instance(&self, id: InstanceId) -> Result<Instance> {
+    pub(super) async fn instance(&self, id: InstanceId) -> Result<Instance> {
         let found = self.shared.store.instances(&[id]).await?.into_iter().next();
         found.ok_or_else(|| Code::InstanceNotFound.fault().with("instance", id).into())
     }

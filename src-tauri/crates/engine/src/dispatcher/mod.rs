@@ -21,13 +21,12 @@ use campanile_model::instance::{Instance, Origin};
 use campanile_model::job::{JobSpec, StillNeeded};
 use campanile_model::limits::Limits;
 use campanile_model::schedule::Zone;
-use campanile_model::sharding::ShardRun;
+use campanile_model::sharding::{DATA, ShardRun};
 use campanile_model::task::{Need, Step, Task, TaskState};
 use campanile_model::{InstanceId, TaskId, Timestamp, template};
 use campanile_store::{Bound, Claimed, Lead, Room, Scope, StoreError, Taken, Wanted, WantedNeed};
 use serde_json::{Map, Value, json};
 
-use crate::assigner::shards;
 use crate::courier::Delivery;
 use crate::events::Topic;
 use crate::held::{Finding, HoldCause};
@@ -91,7 +90,7 @@ impl Dispatcher {
                 let found = loop {
                     match self.shared.store.tasks(&ids).await {
                         Ok(found) => break found,
-                        Err(StoreError::Fenced(_)) => return Err(PassError::Overtaken),
+                        Err(StoreError::Fenced(lease)) => return Err(PassError::Overtaken(lease)),
                         Err(_) => {
                             let clock = &self.shared.clock;
                             clock.sleep_until(clock.now() + Duration::from_millis(100)).await;
@@ -132,7 +131,16 @@ impl Dispatcher {
             bounds[place].most = bounds[place].most.min(bound.most);
         }
         let scopes: Vec<Scope> = bounds.iter().map(|bound| bound.scope.clone()).collect();
-        let held = if scopes.is_empty() { Vec::new() } else { self.shared.store.held(&scopes).await? };
+        let mut held = if scopes.is_empty() { Vec::new() } else { self.shared.store.held(&scopes).await? };
+        // A node's limit counts what that node has given out, and nobody else gives out for it: it is not for the
+        // store to enforce.
+        let mut own_limit = None;
+        if self.shared.in_team()
+            && let Some(place) = places.get(&Scope::Everything)
+        {
+            held[*place] = self.shared.roster.all_in_hand();
+            own_limit = Some(*place);
+        }
 
         let mut wanted = Vec::new();
         let mut findings = Vec::new();
@@ -151,6 +159,9 @@ impl Dispatcher {
             }
         }
         let room = Room::left(&bounds, &held);
+        if let Some(place) = own_limit {
+            bounds.remove(place);
+        }
         bounds.extend(
             offers.iter().map(|offer| Bound { scope: Scope::Executor(offer.executor.clone()), most: offer.most }),
         );
@@ -160,10 +171,13 @@ impl Dispatcher {
     /// Says what is held, and now and then how much of it.
     async fn show_held(
         &mut self,
-        findings: Vec<Finding>,
+        mut findings: Vec<Finding>,
         all: Option<HoldCause>,
         now: Timestamp,
     ) -> Result<(), PassError> {
+        // Who is not here may be with another node.
+        let roster = &self.shared.roster;
+        findings.retain(|found| !found.cause.is_absence() || !roster.someone_elsewhere(&found.need));
         let any = !findings.is_empty() || all.is_some();
         self.shared.held.found(findings, all, now);
         let due = self.counted_at.is_none_or(|at| now.since(at) >= COUNT_EVERY || at > now);
@@ -228,12 +242,13 @@ impl Dispatcher {
         let Going { instance, spec, .. } = going;
         let zone = self.zone(spec);
         let facts = facts(task, instance, spec, &offer.executor.name, zone.as_ref(), upstream.first());
-        let mut parameters = template::fill(&parameters_of(instance, spec), &facts.as_facts());
-        let called = parts::called(task, going.run.as_ref());
+        let mut parameters = parameters_of(instance, spec);
         if task.part.is_some() {
             // It comes item by item.
-            parameters.remove(shards::DATA);
+            parameters.remove(DATA);
         }
+        let parameters = template::fill(&parameters, &facts.as_facts());
+        let called = parts::called(task, going.run.as_ref());
         let push = Push {
             attempt: AttemptRef { task: task.id, attempt: task.attempt() },
             idempotency_key: task.idempotency_key(),
@@ -495,6 +510,8 @@ impl Officer for Dispatcher {
             going.secrets = sealed.of(self.shared.store.as_ref(), &step.task().group, &named).await?;
         }
         let claimed = self.claim(&steps, &bounds).await?;
+        // Another node was faster: what is left may be for us.
+        let lost = claimed.contains(&Claimed::Lost);
         for ((step, claimed), going) in steps.iter().zip(claimed).zip(told) {
             if claimed == Claimed::Done {
                 did += 1;
@@ -513,6 +530,6 @@ impl Officer for Dispatcher {
                 self.shared.coord.ring(Bell::Monitor);
             }
         }
-        Ok(Pass { did, again: did > 0 && found == BATCH, next })
+        Ok(Pass { did, again: lost || (did > 0 && found == BATCH), next })
     }
 }

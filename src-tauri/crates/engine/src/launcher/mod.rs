@@ -27,8 +27,8 @@ use campanile_model::instance::Origin;
 use campanile_model::job::{Job, JobSpec, JobVersion};
 use campanile_model::schedule::{CompiledTiming, Occurrence, ScheduleError};
 use campanile_model::timeline::{Timeline, holds_from, needs_earlier};
-use campanile_model::{Almanac, Code, Fault, JobId, Timestamp, Words};
-use campanile_store::{JobStore, Launched, Lead, StoreError, Unplanned};
+use campanile_model::{Almanac, Code, Fault, JobId, Partitions, Timestamp, Words};
+use campanile_store::{JobStore, Launched, StoreError, Unplanned};
 pub use chains::chain_faults;
 use decide::{Facts, NewIds, decide};
 use line::Line;
@@ -36,11 +36,15 @@ use unplanned::{Chained, backfilled, chained};
 
 use crate::events::Topic;
 use crate::officer::{Officer, Pass, PassError};
+use crate::share::{Led, Share};
 use crate::shared::{Shared, read_blackouts};
 use crate::specs::Specs;
 
 /// Jobs in one transaction.
 const BATCH: usize = 500;
+
+/// Beyond this nothing is launched.
+const MOST_UNCERTAIN: Duration = Duration::from_secs(1);
 
 /// Jobs that one pass looks at when there is another almanac.
 const REPLANNED_AT_ONCE: usize = 100;
@@ -49,7 +53,9 @@ const BACKFILLED_AT_ONCE: usize = 100;
 
 pub struct Launcher {
     shared: Arc<Shared>,
-    lead: Lead,
+    share: Arc<Share>,
+    /// What this pass is for.
+    led: Led,
     /// Parsed schedules of jobs, with the version that each is for.
     timelines: HashMap<JobId, (u32, Arc<Timeline>)>,
     /// By which almanac the timelines were made.
@@ -66,16 +72,28 @@ enum Replanning {
 }
 
 impl Launcher {
-    pub fn new(shared: Arc<Shared>, lead: Lead) -> Launcher {
+    pub fn new(shared: Arc<Shared>, share: Arc<Share>) -> Launcher {
         // Nobody knows by which data a time was found before this term.
         Launcher {
             shared,
-            lead,
+            share,
+            led: Led::default(),
             timelines: HashMap::new(),
             almanac: String::new(),
             replanning: Replanning::After(None),
             specs: Specs::default(),
         }
+    }
+
+    /// Takes what is led here for the pass that begins.
+    fn take_share(&mut self) -> Partitions {
+        let led = self.share.led();
+        if !led.of().without(self.led.of()).is_empty() {
+            // Of those that have come nobody knows by which data their times were found.
+            self.replanning = Replanning::After(None);
+        }
+        self.led = led;
+        self.led.of()
     }
 
     async fn timeline(&mut self, job: &Job, almanac: &Almanac) -> Result<Arc<Timeline>, TimelineError> {
@@ -111,7 +129,8 @@ impl Launcher {
             _ => Replanning::Done,
         };
         let mut changed = Vec::new();
-        for job in jobs {
+        let of = self.led.of();
+        for job in jobs.into_iter().filter(|job| of.has(job.id)) {
             let timeline = match timeline(store, &job, almanac).await {
                 Ok(timeline) => timeline,
                 Err(TimelineError::Store(error)) => return Err(error.into()),
@@ -137,7 +156,8 @@ impl Launcher {
     /// What jobs of a fixed delay wait for has ended: their next time is known.
     async fn plan_fixed_delays(&mut self, almanac: &Almanac) -> Result<usize, PassError> {
         let mut planned = 0;
-        for job in self.shared.store.idle_fixed_delay_jobs(BATCH).await? {
+        for job in self.shared.store.idle_fixed_delay_jobs(self.led.of(), BATCH).await? {
+            let Some(lead) = self.led.lead([job.id]) else { continue };
             let next = match self.timeline(&job, almanac).await {
                 Ok(timeline) => following_time(&job, &timeline),
                 Err(TimelineError::Store(error)) => return Err(error.into()),
@@ -145,7 +165,7 @@ impl Launcher {
             };
             // Never, rather than unknown: nobody needs to look at this job again.
             let next = next.unwrap_or(Timestamp::MAX);
-            if self.shared.store.plan_next(&self.lead, job.id, job.version, next).await? {
+            if self.shared.store.plan_next(&lead, job.id, job.version, next).await? {
                 planned += 1;
             }
         }
@@ -171,7 +191,7 @@ impl Launcher {
         almanac: &Almanac,
         blackouts: &Blackouts,
     ) -> Result<Beside, PassError> {
-        let endings = self.shared.store.endings(BATCH).await?;
+        let endings = self.shared.store.endings(self.led.of(), BATCH).await?;
         let full = endings.iter().filter(|ending| !ending.kept).count() >= BATCH;
         let mut by_job: BTreeMap<JobId, Vec<Ending>> = BTreeMap::new();
         for ending in endings {
@@ -223,7 +243,7 @@ impl Launcher {
         almanac: &Almanac,
         blackouts: &Blackouts,
     ) -> Result<Beside, PassError> {
-        let open = self.shared.store.open_backfills(BATCH).await?;
+        let open = self.shared.store.open_backfills(self.led.of(), BATCH).await?;
         let ids: Vec<JobId> = open.iter().map(|backfill| backfill.job).collect();
         if ids.is_empty() {
             return Ok(Beside::default());
@@ -264,22 +284,13 @@ impl Launcher {
         if unplanned.is_empty() {
             return Ok(Beside::default());
         }
-        let launched = self.shared.store.launch_unplanned(&self.lead, unplanned).await?;
+        let Some(lead) = self.led.lead(unplanned.iter().map(|one| one.job)) else { return Ok(Beside::default()) };
+        let launched = self.shared.store.launch_unplanned(&lead, unplanned).await?;
         Ok(Beside {
             made: made(&launched),
             missed: unplanned.iter().any(|one| !one.incidents.is_empty()),
             ..Beside::default()
         })
-    }
-
-    /// Questions that nobody answered in time.
-    async fn end_questions(&self, now: Timestamp) -> Result<usize, PassError> {
-        let first = self.shared.store.open_questions(1).await?.pop();
-        if first.is_none_or(|first| first.until > now) {
-            return Ok(0);
-        }
-        let ended = self.shared.store.end_questions(&self.lead, now, BATCH).await?;
-        Ok(usize::try_from(ended).unwrap_or(usize::MAX))
     }
 }
 
@@ -453,11 +464,26 @@ impl Officer for Launcher {
     }
 
     async fn pass(&mut self, now: Timestamp) -> Result<Pass, PassError> {
+        let of = self.take_share();
+        if of.is_empty() {
+            return Ok(Pass::default());
+        }
+        // Nobody knows what is due while nobody knows what time it is.
+        if self.shared.clock.uncertainty() > MOST_UNCERTAIN {
+            tracing::warn!("nothing is launched before it is known what time it is");
+            return Ok(Pass { next: Some(now.plus_millis(200)), ..Pass::default() });
+        }
+        let outcome = self.launch_due(of, now).await;
+        self.share.settle(outcome)
+    }
+}
+
+impl Launcher {
+    async fn launch_due(&mut self, of: Partitions, now: Timestamp) -> Result<Pass, PassError> {
         let almanac = self.take_almanac().await?;
         let blackouts = read_blackouts(self.shared.store.as_ref()).await?;
         let mut did = self.plan_fixed_delays(&almanac).await?;
-        did += self.end_questions(now).await?;
-        let mut due = self.shared.store.due_jobs(now, BATCH).await?;
+        let mut due = self.shared.store.due_jobs(of, now, BATCH).await?;
         let full = due.len() == BATCH;
         for job in self.replanned(&almanac).await? {
             if !due.iter().any(|other| other.id == job.id) {
@@ -496,8 +522,8 @@ impl Officer for Launcher {
         }
         let mut made_any = false;
         let mut missed_any = false;
-        if !launches.is_empty() {
-            let launched = self.shared.store.launch(&self.lead, &launches).await?;
+        if let Some(lead) = self.led.lead(launches.iter().map(|launch| launch.job)).filter(|_| !launches.is_empty()) {
+            let launched = self.shared.store.launch(&lead, &launches).await?;
             did += launches.len();
             made_any = made(&launched) > 0;
             missed_any = launches.iter().any(|launch| !launch.incidents.is_empty());
@@ -517,7 +543,7 @@ impl Officer for Launcher {
             self.shared.events.say(Topic::Jobs, now);
         }
         // What `now` cut short (a thousand times of one job) is due still.
-        let next = self.shared.store.earliest_due().await?;
+        let next = self.shared.store.earliest_due(of).await?;
         let again = matches!(self.replanning, Replanning::After(_)) || followed.again;
         let again = again || (full || next.is_some_and(|next| next <= now)) && !launches.is_empty();
         let next = next.into_iter().chain(backfilled.next).min();

@@ -20,6 +20,7 @@ use crate::events::Topic;
 use crate::link::{AttemptRef, ToExecutor};
 use crate::officer::{Officer, Pass, PassError};
 use crate::roster::{EXECUTOR_LEASE, Gone};
+use crate::share::{Duty, Share};
 use crate::shared::{Holding, Shared, read_holding};
 use crate::specs::Specs;
 
@@ -45,7 +46,9 @@ pub fn is_pressing(task: &Task, now: Timestamp) -> bool {
 
 pub struct Monitor {
     shared: Arc<Shared>,
+    /// What it shows for what the executors that sit here have.
     lead: Lead,
+    share: Arc<Share>,
     /// Stops that their executors have been told of in this term, with the stage.
     told: HashSet<(TaskId, u32, StopStage, u64)>,
     specs: Specs,
@@ -54,16 +57,16 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    pub fn new(shared: Arc<Shared>, lead: Lead) -> Monitor {
-        Monitor { shared, lead, told: HashSet::new(), specs: Specs::default(), lanes_at: None }
+    pub fn new(shared: Arc<Shared>, lead: Lead, share: Arc<Share>) -> Monitor {
+        Monitor { shared, lead, share, told: HashSet::new(), specs: Specs::default(), lanes_at: None }
     }
 
     /// Writes steps; those that lost are decided anew in the next pass.
-    async fn take(&self, steps: &[Step], now: Timestamp) -> Result<usize, PassError> {
+    async fn take(&self, lead: &Lead, steps: &[Step], now: Timestamp) -> Result<usize, PassError> {
         if steps.is_empty() {
             return Ok(0);
         }
-        let taken = self.shared.store.take(&self.lead, steps).await?;
+        let taken = self.shared.store.take(lead, steps).await?;
         let mut did = 0;
         for (step, taken) in steps.iter().zip(taken) {
             if taken == Taken::Done {
@@ -82,24 +85,32 @@ impl Monitor {
 
     /// Waiting tasks whose turn has come are Ready.
     async fn call_due(&self, now: Timestamp) -> Result<usize, PassError> {
-        let due = self.shared.store.due_tasks(now, BATCH).await?;
-        if due.is_empty() {
+        let led = self.share.led();
+        if led.of().is_empty() {
             return Ok(0);
         }
+        let due = self.shared.store.due_tasks(led.of(), now, BATCH).await?;
+        let Some(lead) = led.lead(due.iter().map(|task| task.job)).filter(|_| !due.is_empty()) else { return Ok(0) };
         let lanes = self.shared.lane_clock().await?;
         let steps: Vec<Step> = due.into_iter().filter_map(|task| outcome::due(task, lanes, now).ok()).collect();
-        let did = self.take(&steps, now).await?;
+        let did = self.take(&lead, &steps, now).await?;
         if did > 0 {
             self.shared.coord.ring(Bell::Dispatcher);
         }
         Ok(did)
     }
 
+    /// Whether it is for this node to act on what the executor holds: it sits here, or there is only one node to act.
+    fn is_ours(&self, task: &Task) -> bool {
+        let sits_here = || task.executor.as_ref().is_some_and(|executor| self.shared.roster.sits_here(executor));
+        !self.shared.in_team() || sits_here()
+    }
+
     /// Push timeouts and run timeouts.
     async fn judge_deadlines(&self, now: Timestamp) -> Result<usize, PassError> {
         let past = self.shared.store.past_deadline(now, BATCH).await?;
         let mut steps = Vec::with_capacity(past.len());
-        for task in past {
+        for task in past.into_iter().filter(|task| self.is_ours(task)) {
             let step = match task.state() {
                 TaskState::Pushed => Some(self.judge_push(task, now)),
                 TaskState::Running => outcome::overrun(task, now).ok(),
@@ -107,13 +118,17 @@ impl Monitor {
             };
             steps.extend(step);
         }
-        self.take(&steps, now).await
+        self.take(&self.lead, &steps, now).await
     }
 
     /// Time counts only while the executor has a free slot; a task that is being taken back waits for the answer.
     fn judge_push(&self, task: Task, now: Timestamp) -> Step {
         let timeout = Duration::from_millis(u64::try_from(task.limits.push_timeout_ms).unwrap_or(0));
         let executor = task.executor.as_ref();
+        if let Some(executor) = executor {
+            // What a node pushed that the executor has left meanwhile is in its hands as far as anyone knows.
+            self.shared.roster.has_in_hand(executor, task.id, now);
+        }
         let idle = executor.and_then(|executor| self.shared.roster.idle_since_push(executor, task.id, now));
         let again = now + timeout.max(Duration::from_secs(1));
         if task.stop.is_none()
@@ -136,7 +151,7 @@ impl Monitor {
         let mut steps = Vec::new();
         let mut next: Option<Timestamp> = None;
         let mut current = HashSet::with_capacity(self.told.len());
-        for task in stopping {
+        for task in stopping.into_iter().filter(|task| self.is_ours(task)) {
             let Some(stop) = task.stop.clone() else { continue };
             // Taking back a task that has not begun needs no force.
             let due = stopping::due_stage(&stop, now).filter(|_| stop.cause != StopCause::Withdrawn);
@@ -152,7 +167,7 @@ impl Monitor {
             }
         }
         self.told = current;
-        let did = self.take(&steps, now).await?;
+        let did = self.take(&self.lead, &steps, now).await?;
         Ok((did, next))
     }
 
@@ -170,20 +185,28 @@ impl Monitor {
         }
     }
 
-    /// What executors had that are gone.
-    async fn count_losses(&self, now: Timestamp) -> Result<usize, PassError> {
+    /// What executors had that are gone: of those that sit here each node counts it, of those that were with a node
+    /// that is gone itself whoever has the duty.
+    async fn count_losses(&self, general: Option<&Lead>, now: Timestamp) -> Result<usize, PassError> {
         let mut did = 0;
-        for executor in self.shared.store.holders().await? {
-            if !self.shared.roster.is_gone(&executor, now) {
-                continue;
-            }
+        let roster = &self.shared.roster;
+        let mut gone = self.shared.store.holders().await?;
+        gone.retain(|executor| roster.is_gone(executor, now));
+        if !gone.is_empty() && self.shared.in_team() {
+            // What another node says of it may be a second old.
+            self.shared.look_around(&self.shared.store.executors().await?, now).await?;
+            gone.retain(|executor| roster.is_gone(executor, now));
+        }
+        for executor in gone {
+            let lead = if roster.sits_here(&executor) { Some(&self.lead) } else { general };
+            let Some(lead) = lead else { continue };
             let held = self.shared.store.held_by(&executor, BATCH).await?;
             let steps: Vec<Step> = held
                 .into_iter()
                 .filter_map(|task| outcome::lose(task, now, self.shared.dice.fraction()).ok())
                 .collect();
             tracing::warn!(executor = executor.name, tasks = steps.len(), "an executor is gone with what it had");
-            did += self.take(&steps, now).await?;
+            did += self.take(lead, &steps, now).await?;
         }
         for Gone { executor, session, said_goodbye } in self.shared.roster.clear_gone(now) {
             match said_goodbye {
@@ -199,46 +222,62 @@ impl Monitor {
     }
 
     /// What only time brings about for tasks that wait: once a second is often enough.
-    async fn look_after_lanes(&mut self, now: Timestamp) -> Result<Looked, PassError> {
+    async fn look_after_lanes(&mut self, general: Option<&Lead>, now: Timestamp) -> Result<Looked, PassError> {
+        let Some(lead) = general else { return Ok(Looked::default()) };
         if self.lanes_at.is_some_and(|at| at <= now && now.since(at) < LANES_EVERY) {
             return Ok(Looked::default());
         }
-        let mut looked = Looked { expired: self.expire(now).await?, ..Looked::default() };
+        let mut looked = Looked { expired: self.expire(lead, now).await?, ..Looked::default() };
         let lanes = self.shared.lane_clock().await?;
-        looked.promoted = self.promote(lanes, now).await?;
+        looked.promoted = self.promote(lead, lanes, now).await?;
+        looked.questions = self.end_questions(lead, now).await?;
         let needs = self.shared.store.ready_needs().await?;
-        looked.placed = self.place_anew(&needs, now).await?;
+        looked.placed = self.place_anew(lead, &needs, now).await?;
         // While everything is held nobody can come, and time that was held does not count.
         if lanes.held_since.is_none() {
-            looked.given_up = self.give_up_waiting(&needs, now).await?;
+            looked.given_up = self.give_up_waiting(lead, &needs, now).await?;
         }
-        let more =
-            [looked.expired, looked.promoted, looked.placed, looked.given_up].into_iter().any(|did| did >= BATCH);
+        let more = [looked.expired, looked.promoted, looked.placed, looked.given_up, looked.questions]
+            .into_iter()
+            .any(|did| did >= BATCH);
         self.lanes_at = (!more).then_some(now);
         Ok(looked)
     }
 
+    /// Questions that nobody answered in time.
+    async fn end_questions(&self, lead: &Lead, now: Timestamp) -> Result<usize, PassError> {
+        let first = self.shared.store.open_questions(1).await?.pop();
+        if first.is_none_or(|first| first.until > now) {
+            return Ok(0);
+        }
+        let ended = self.shared.store.end_questions(lead, now, BATCH).await?;
+        if ended > 0 {
+            self.shared.events.say(Topic::Jobs, now);
+        }
+        Ok(usize::try_from(ended).unwrap_or(usize::MAX))
+    }
+
     /// Tasks that have waited long enough in their lane move up.
-    async fn promote(&self, lanes: LaneClock, now: Timestamp) -> Result<usize, PassError> {
+    async fn promote(&self, lead: &Lead, lanes: LaneClock, now: Timestamp) -> Result<usize, PassError> {
         let waited = self.shared.store.promotable(lanes.at(now), BATCH).await?;
         let steps: Vec<Step> = waited.into_iter().filter_map(|task| outcome::promote(task, lanes, now)).collect();
-        let did = self.take(&steps, now).await?;
+        let did = self.take(lead, &steps, now).await?;
         self.shared.events.count_promoted(did as u64);
         Ok(did)
     }
 
     /// Ready tasks that are no longer worth beginning.
-    async fn expire(&self, now: Timestamp) -> Result<usize, PassError> {
+    async fn expire(&self, lead: &Lead, now: Timestamp) -> Result<usize, PassError> {
         let expired = self.shared.store.expired(now, BATCH).await?;
         let steps: Vec<Step> = expired.into_iter().filter_map(|task| outcome::expire(task, now).ok()).collect();
-        let did = self.take(&steps, now).await?;
+        let did = self.take(lead, &steps, now).await?;
         self.shared.events.count_saved(did as u64);
         self.shared.events.count_finished(did as u64);
         Ok(did)
     }
 
     /// Ready tasks whose executor is gone, where another will do.
-    async fn place_anew(&mut self, needs: &[Need], now: Timestamp) -> Result<usize, PassError> {
+    async fn place_anew(&mut self, lead: &Lead, needs: &[Need], now: Timestamp) -> Result<usize, PassError> {
         if self.shared.roster.is_gathering(now) {
             return Ok(0);
         }
@@ -261,13 +300,13 @@ impl Monitor {
                 let place = spec.zip(instance).and_then(|(spec, instance)| place::hashed(&spec, &instance, &live));
                 steps.push(outcome::place(task, place));
             }
-            did += self.take(&steps, now).await?;
+            did += self.take(lead, &steps, now).await?;
         }
         Ok(did)
     }
 
     /// Ready tasks for which nobody came.
-    async fn give_up_waiting(&self, needs: &[Need], now: Timestamp) -> Result<usize, PassError> {
+    async fn give_up_waiting(&self, lead: &Lead, needs: &[Need], now: Timestamp) -> Result<usize, PassError> {
         let released_at = match read_holding(self.shared.store.as_ref()).await? {
             Some(Holding::Released(at)) => at.min(now),
             Some(Holding::Held(_)) | None => Timestamp::EPOCH,
@@ -285,7 +324,7 @@ impl Monitor {
                 })
                 .filter_map(|task| outcome::ready_timeout(task, now, self.shared.dice.fraction()).ok())
                 .collect();
-            did += self.take(&steps, now).await?;
+            did += self.take(lead, &steps, now).await?;
         }
         Ok(did)
     }
@@ -298,6 +337,7 @@ struct Looked {
     promoted: usize,
     placed: usize,
     given_up: usize,
+    questions: usize,
 }
 
 #[async_trait]
@@ -315,13 +355,22 @@ impl Officer for Monitor {
     }
 
     async fn pass(&mut self, now: Timestamp) -> Result<Pass, PassError> {
+        let outcome = self.look(now).await;
+        self.share.settle(outcome)
+    }
+}
+
+impl Monitor {
+    async fn look(&mut self, now: Timestamp) -> Result<Pass, PassError> {
         let due = self.call_due(now).await?;
         let deadlines = self.judge_deadlines(now).await?;
         let (stops, next_stop) = self.pursue_stops(now).await?;
-        let lost = self.count_losses(now).await?;
-        let Looked { expired, promoted, placed, given_up } = self.look_after_lanes(now).await?;
+        let general = self.share.duty(Duty::Monitor);
+        let lost = self.count_losses(general.as_ref(), now).await?;
+        let Looked { expired, promoted, placed, given_up, questions } =
+            self.look_after_lanes(general.as_ref(), now).await?;
 
-        let did = due + deadlines + stops + lost + expired + promoted + placed + given_up;
+        let did = due + deadlines + stops + lost + expired + promoted + placed + given_up + questions;
         if did > 0 {
             self.shared.events.say(Topic::Tasks, now);
         }
@@ -337,14 +386,16 @@ impl Officer for Monitor {
         if deadlines > 0 {
             self.shared.coord.ring(Bell::Alerter);
         }
-        let next =
-            [self.shared.store.earliest_due_task().await?, self.shared.store.earliest_deadline().await?, next_stop];
-        let next = next.into_iter().flatten().min();
+        let of = self.share.led().of();
+        let due_at = if of.is_empty() { None } else { self.shared.store.earliest_due_task(of).await? };
+        // A deadline that has passed here is one of another node's: it is no reason to look again at once.
+        let deadline = self.shared.store.earliest_deadline().await?.filter(|at| !self.shared.in_team() || *at > now);
+        let next = [due_at, deadline, next_stop].into_iter().flatten().min();
         Ok(Pass {
             did,
             again: due == BATCH
                 || deadlines == BATCH
-                || [expired, promoted, placed, given_up].into_iter().any(|did| did >= BATCH),
+                || [expired, promoted, placed, given_up, questions].into_iter().any(|did| did >= BATCH),
             next: next.map(|next| next.max(now.plus_millis(1))),
         })
     }

@@ -1,6 +1,6 @@
 //! What becomes of a run's items by what is said of them. Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use campanile_model::InstanceId;
 use campanile_model::sharding::data::{Gatherer, in_one_line};
@@ -23,7 +23,7 @@ impl Pieces {
     pub fn settle(&mut self, step: &mut Step, said: &[ItemOutcome]) {
         let Some(Part::Shard { level, index: shard, count, round, items, mut done }) = step.task().part else { return };
         let instance = step.task().instance;
-        let mut touched: BTreeMap<PieceAt, Outcomes> = BTreeMap::new();
+        let mut touched: BTreeSet<PieceAt> = BTreeSet::new();
         let before = done;
         for item in said {
             if shard_of(item.index, count.max(1)) != shard {
@@ -35,10 +35,11 @@ impl Pieces {
             let place = usize::try_from((item.index - at.first) / u64::from(count)).unwrap_or(usize::MAX);
             if outcomes.say(place, item.succeeded, &item.message) {
                 done += 1;
-                touched.insert(*at, outcomes.clone());
+                touched.insert(*at);
             }
         }
-        let outcomes = touched.into_iter().map(|(at, outcomes)| PieceOutcomes { at, outcomes }).collect();
+        let outcomes = touched.into_iter().map(|at| PieceOutcomes { at, outcomes: self.0[&(instance, at)].clone() });
+        let outcomes = outcomes.collect();
         step.settles(outcomes, done - before);
         step.task_mut().part = Some(Part::Shard { level, index: shard, count, round, items, done });
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use campanile_coord::Bell;
 use campanile_model::task::{ExecutorRef, Illegal, IncidentKind, Move, Part, Step, Task, TaskState};
-use campanile_model::{Code, TaskId, Timestamp, Words};
+use campanile_model::{Code, Fault, TaskId, Timestamp, Words};
 use campanile_store::{Lead, StoreError, Taken};
 
 use crate::dispatcher::outcome;
@@ -60,7 +60,7 @@ impl Progress {
             }
             while let Err(error) = self.take_in(&mut heard).await {
                 match error {
-                    PassError::Overtaken => return PassError::Overtaken,
+                    PassError::Overtaken(lease) => return PassError::Overtaken(lease),
                     PassError::Store(error) => {
                         tracing::warn!(error = &error as &dyn std::error::Error, "reports cannot be written");
                         self.shared.note_trouble(Some(&error));
@@ -138,7 +138,12 @@ impl Progress {
 
     async fn seat(&mut self, session: SessionId, registration: &Registration, now: Timestamp) -> Result<(), PassError> {
         let executor = &registration.executor;
-        match self.shared.roster.seat(session, registration.clone(), now) {
+        let elsewhere = self.is_taken_elsewhere(executor, now).await?;
+        let seated = match elsewhere {
+            Some(fault) => Err(fault),
+            None => self.shared.roster.seat(session, registration.clone(), now),
+        };
+        match seated {
             Err(fault) => {
                 self.shared.link.tell(session, ToExecutor::Refused(fault));
                 self.shared.link.close(session);
@@ -147,7 +152,11 @@ impl Progress {
             Ok(Some(replaced)) => self.shared.link.close(replaced),
             Ok(None) => {}
         }
-        match self.settle_what_it_holds(executor, &registration.still_held, now).await {
+        let settled = match self.write_down_who_came(executor, now).await {
+            Ok(()) => self.settle_what_it_holds(executor, &registration.still_held, now).await,
+            Err(error) => Err(error),
+        };
+        match settled {
             Ok(still_yours) => {
                 let node = self.shared.node.clone();
                 self.shared.link.tell(session, ToExecutor::Welcome { node, still_yours, draining: false });
@@ -162,6 +171,26 @@ impl Progress {
         self.shared.coord.ring(Bell::Dispatcher);
         self.shared.coord.ring(Bell::Monitor);
         self.shared.coord.ring(Bell::Registrar);
+        Ok(())
+    }
+
+    /// Another life has its name at another node, and its lease has not passed.
+    async fn is_taken_elsewhere(&self, executor: &ExecutorRef, now: Timestamp) -> Result<Option<Fault>, PassError> {
+        if !self.shared.in_team() {
+            return Ok(None);
+        }
+        self.shared.look_around(&self.shared.store.executors().await?, now).await?;
+        Ok(self.shared.roster.is_taken_elsewhere(executor, now))
+    }
+
+    /// Before it is told what is its own, everyone can see where it is: the node that it came from must not count it as
+    /// lost.
+    async fn write_down_who_came(&self, executor: &ExecutorRef, now: Timestamp) -> Result<(), PassError> {
+        if self.shared.in_team()
+            && let Some(entry) = self.shared.roster.entry(&self.shared.node, executor, now)
+        {
+            self.shared.store.put_executors(&self.lead, &[entry], Timestamp::EPOCH).await?;
+        }
         Ok(())
     }
 

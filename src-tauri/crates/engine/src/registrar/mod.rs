@@ -127,6 +127,7 @@ impl Officer for Registrar {
 
     async fn pass(&mut self, now: Timestamp) -> Result<Pass, PassError> {
         let stored = self.shared.store.executors().await?;
+        self.shared.look_around(&stored, now).await?;
         let drains: BTreeMap<Name, Drain> =
             stored.iter().filter_map(|(entry, drain)| Some((name_of(entry), drain.clone()?))).collect();
         let mut did = self.tell(&drains);
@@ -135,6 +136,10 @@ impl Officer for Registrar {
         let mut news = Vec::new();
         for entry in self.shared.roster.entries(&self.shared.node, now) {
             here.insert(name_of(&entry));
+            // What its new node says of it counts.
+            if !entry.connected && self.shared.roster.lives_elsewhere(&entry.executor) {
+                continue;
+            }
             if self.is_news(&entry, now) {
                 news.push(entry);
             }

@@ -58,6 +58,7 @@ impl Officer for Sweeper {
             requests_before: days_before(now, 1),
             incidents_before: days_before(now, 1),
             alarms_before: days_before(now, retention.alarm_days),
+            staged_before: days_before(now, 1),
             limit: STEP,
         };
         let purged = self.shared.store.purge(&self.lead, &purge).await?;

@@ -155,20 +155,20 @@ impl Gatherer {
 }
 
 /// Deals chunks of a level that follow one another into pieces of its shards, in the order of shards and places.
-pub fn pieces_of(chunks: &[Chunk], shards: u32) -> Vec<Piece> {
+pub fn pieces_of(chunks: Vec<Chunk>, shards: u32) -> Vec<Piece> {
+    let level = chunks.first().map_or(0, |chunk| chunk.level);
     let mut gathering: BTreeMap<u32, (u64, Gatherer)> = BTreeMap::new();
     let mut pieces = Vec::new();
     for chunk in chunks {
-        for (index, item) in (chunk.first..).zip(&chunk.items) {
+        for (index, item) in (chunk.first..).zip(chunk.items) {
             let shard = shard_of(index, shards);
             let (first, gatherer) = gathering.entry(shard).or_insert_with(|| (index, Gatherer::default()));
-            if let Some(items) = gatherer.add(item.clone()) {
-                pieces.push(Piece { at: PieceAt { level: chunk.level, shard, first: *first }, items });
+            if let Some(items) = gatherer.add(item) {
+                pieces.push(Piece { at: PieceAt { level, shard, first: *first }, items });
                 *first = index;
             }
         }
     }
-    let level = chunks.first().map_or(0, |chunk| chunk.level);
     for (shard, (first, mut gatherer)) in gathering {
         pieces.extend(gatherer.take().map(|items| Piece { at: PieceAt { level, shard, first }, items }));
     }
@@ -235,7 +235,7 @@ mod tests {
         ) {
             let items: Vec<String> =
                 lengths.iter().enumerate().map(|(n, length)| format!("{n}:{}", "x".repeat(*length))).collect();
-            let pieces = pieces_of(&chunks_of(&items), shards);
+            let pieces = pieces_of(chunks_of(&items), shards);
             let mut seen = vec![false; items.len()];
             for piece in &pieces {
                 prop_assert!(piece.items.len() <= MOST_ITEMS);

@@ -63,6 +63,16 @@ pub fn ended(shards: impl IntoIterator<Item = TaskState>) -> LevelState {
     if cancelled { LevelState::Cancelled } else { LevelState::Succeeded }
 }
 
+/// The worst that became of levels, with one more of them; none while all have succeeded. What was cancelled weighs
+/// more than what failed: nothing comes after it.
+pub fn worse(of: Option<LevelState>, one: LevelState) -> Option<LevelState> {
+    match (of, one) {
+        (Some(LevelState::Cancelled), _) | (_, LevelState::Cancelled) => Some(LevelState::Cancelled),
+        (Some(LevelState::Failed), _) | (_, LevelState::Failed) => Some(LevelState::Failed),
+        _ => None,
+    }
+}
+
 /// What comes next for the levels of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
@@ -85,14 +95,10 @@ pub fn next(levels: &[LevelState], policy: OnLevelFailure) -> Next {
     if failed || levels[..place].contains(&LevelState::Cancelled) { Next::Cancel(place) } else { Next::Start(place) }
 }
 
-/// The levels as a further round finds them: those with shards that failed run again, and those after the first of them
-/// that never ran.
-pub fn opened_again(levels: &[LevelState]) -> Vec<LevelState> {
-    let again = |level: &LevelState| match level {
-        LevelState::Succeeded => LevelState::Succeeded,
-        _ => LevelState::Waiting,
-    };
-    levels.iter().map(again).collect()
+/// Whether a level runs in a further round: where it did not succeed and something of it was asked for, or it never ran
+/// at all. Of others that did not succeed the end stays as it was.
+pub fn opens_again(level: LevelState, is_asked_for: bool, ran: bool) -> bool {
+    level != LevelState::Succeeded && (is_asked_for || !ran)
 }
 
 #[cfg(test)]
@@ -123,6 +129,16 @@ mod tests {
     }
 
     #[test]
+    fn of_levels_that_are_over_the_worst_is_remembered() {
+        use LevelState::{Cancelled as C, Failed as F, Succeeded as S};
+        let table: &[(&[LevelState], Option<LevelState>)] =
+            &[(&[], None), (&[S, S], None), (&[S, F, S], Some(F)), (&[F, C], Some(C)), (&[C, F, S], Some(C))];
+        for (levels, expected) in table {
+            assert_eq!(levels.iter().fold(None, |of, one| worse(of, *one)), *expected, "{levels:?}");
+        }
+    }
+
+    #[test]
     fn a_level_ends_as_its_shards_did() {
         use TaskState::{Cancelled, ExecutorLost, Failed, ReadyTimeout, Succeeded, Superseded};
         let table: &[(&[TaskState], LevelState)] = &[
@@ -141,8 +157,23 @@ mod tests {
 
     #[test]
     fn a_further_round_runs_what_failed_and_what_never_ran() {
-        use LevelState::{Cancelled as C, Failed as F, Succeeded as S, Waiting as W};
-        assert_eq!(opened_again(&[S, F, C, C]), [S, W, W, W]);
-        assert_eq!(opened_again(&[F, S, F]), [W, S, W]);
+        use LevelState::{Cancelled, Failed, Succeeded, Waiting};
+        let table = [
+            // State, asked for, ran: opens.
+            (Succeeded, true, true, false),
+            (Failed, true, true, true),
+            (Cancelled, true, true, true),
+            (Cancelled, true, false, true),
+            // A person marked shards of other levels: what never ran follows them, what failed does not.
+            (Succeeded, false, true, false),
+            (Failed, false, true, false),
+            (Cancelled, false, true, false),
+            (Cancelled, false, false, true),
+            (Failed, false, false, true),
+            (Waiting, false, false, true),
+        ];
+        for (level, is_asked_for, ran, expected) in table {
+            assert_eq!(opens_again(level, is_asked_for, ran), expected, "{level:?} {is_asked_for} {ran}");
+        }
     }
 }

@@ -11,11 +11,15 @@ pub mod level;
 pub mod plan;
 pub mod progress;
 mod run;
+mod selection;
 mod settings;
+pub mod staged;
 
 pub use data::{Chunk, Outcomes, Piece, PieceAt, PieceOutcomes};
 pub use level::{LevelState, OnLevelFailure};
 pub use plan::{Cut, items_of, shard_count, shard_of};
 pub use progress::{Tally, is_notice_due};
 pub use run::{Level, Phase, ShardRun};
+pub use selection::{MOST_RANGES, Selection, ShardRange};
 pub use settings::ShardSettings;
+pub use staged::{DATA, Staged};

@@ -8,7 +8,9 @@ use ts_rs::TS;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Tally {
+    #[ts(type = "number")]
     pub done: u64,
+    #[ts(type = "number")]
     pub total: u64,
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{LevelState, Tally};
+use super::{LevelState, Selection, Tally};
 use crate::{InstanceId, TaskId, Timestamp};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -51,6 +51,9 @@ pub struct ShardRun {
     /// Grows by one with every write of its own; a write names the one it has seen. Steps of its tasks leave it alone.
     pub fence: u64,
     pub phase: Phase,
+    /// All of the data that it was given is there.
+    #[serde(default)]
+    pub loaded: bool,
     /// 1, and one more each time that failed shards are retried.
     pub round: u32,
     /// Which draft of the data counts.
@@ -59,16 +62,29 @@ pub struct ShardRun {
     pub tally: Tally,
     /// How many were done when `notify` was called last.
     pub told: u64,
-    /// The call of `notify` that was made last.
-    pub notice: Option<TaskId>,
+    /// The calls of `notify` in this round, in the order in which they were made.
+    #[serde(default)]
+    pub notices: Vec<TaskId>,
     /// The task of `post_process`.
     pub post: Option<TaskId>,
     pub level_count: u32,
+    /// The levels before this one are final in this round ...
+    #[serde(default)]
+    pub front: u32,
+    /// ... and this is the worst that became of them, where not all have succeeded.
+    #[serde(default)]
+    pub behind: Option<LevelState>,
     /// What its processor has beside `sharding_process` and `pre_process`.
     pub notifies: bool,
     pub post_processes: bool,
     /// Someone asked for its end: nothing of it begins any more.
     pub stopping: bool,
+    /// Of what did not succeed before, this round takes these; none: all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<Selection>,
+    /// Someone asked for the end of these, and it is still to be passed on.
+    #[serde(default, skip_serializing_if = "Selection::is_empty")]
+    pub stops: Selection,
 }
 
 impl ShardRun {
@@ -78,17 +94,27 @@ impl ShardRun {
             instance,
             fence: 0,
             phase: Phase::Loading,
+            loaded: false,
             round: 1,
             draft: 0,
             tally: Tally::default(),
             told: 0,
-            notice: None,
+            notices: Vec::new(),
             post: None,
             level_count: 0,
+            front: 0,
+            behind: None,
             notifies: false,
             post_processes: false,
             stopping: false,
+            again: None,
+            stops: Selection::default(),
         }
+    }
+
+    /// Whether a shard that did not succeed in an earlier round runs in this one.
+    pub fn takes_again(&self, level: u32, shard: u32) -> bool {
+        self.again.as_ref().is_none_or(|again| again.has(level, shard))
     }
 }
 
@@ -111,6 +137,11 @@ pub struct Level {
     pub round: u32,
     /// Since when it could start and nobody was there.
     pub waits_since: Option<Timestamp>,
+    /// In this round, as the next one.
+    #[serde(default)]
+    pub started_at: Option<Timestamp>,
+    #[serde(default)]
+    pub ended_at: Option<Timestamp>,
 }
 
 impl Level {
@@ -126,6 +157,14 @@ impl Level {
             executors: BTreeSet::new(),
             round: 0,
             waits_since: None,
+            started_at: None,
+            ended_at: None,
         }
+    }
+
+    /// The same, at its end.
+    #[must_use]
+    pub fn ended(self, state: LevelState, at: Timestamp) -> Level {
+        Level { state, ended_at: Some(at), ..self }
     }
 }

@@ -10,7 +10,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::ops::Deref;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::str::FromStr as _;
 use std::sync::OnceLock;
@@ -38,17 +38,24 @@ fn receipt(name: &str, version: &str) {
 
 pub struct Server {
     url: String,
+    home: Option<PathBuf>,
     /// While it is held, the shell around the server waits; when this process goes, in whatever way, the shell ends
     /// the server and removes its folder.
     life: Option<ChildStdin>,
 }
 
-/// The shell that a server lives and ends with: its arguments are the folder, and the server with its own.
+/// The shell that a server lives and ends with: its arguments are the folder, and the server with its own. One that ends
+/// while there is a file `again` is started anew.
 const WITH_ITS_TEST: &str = r#"
     home=$1; shift; exec 3<&0
-    "$@" </dev/null 3<&- & server=$!
-    ( read -r _ <&3; kill -9 "$server" 2>/dev/null ) &
-    wait "$server"; rm -rf "$home"
+    ( read -r _ <&3; touch "$home/over"; kill -9 "$(cat "$home/pid")" 2>/dev/null ) &
+    while :; do
+        "$@" </dev/null 3<&- & echo $! >"$home/pid"
+        wait $!
+        if [ -e "$home/over" ] || [ ! -e "$home/again" ]; then break; fi
+        rm "$home/again"
+    done
+    rm -rf "$home"
 "#;
 
 fn free_port() -> u16 {
@@ -90,7 +97,7 @@ impl Server {
             .output()
             .unwrap();
         assert!(by_socket.status.success(), "{}", String::from_utf8_lossy(&by_socket.stderr));
-        Server { url: format!("mysql://campanile:secret@127.0.0.1:{port}/"), life: Some(life) }
+        Server { url: format!("mysql://campanile:secret@127.0.0.1:{port}/"), home: Some(home), life: Some(life) }
     }
 
     fn spawn(home: &Path, data: &Path, socket: &Path, port: u16, arguments: &[&str]) -> (Child, ChildStdin) {
@@ -122,11 +129,24 @@ impl Server {
             .get_or_init(|| match std::env::var(THEIR_OWN) {
                 Ok(url) => {
                     eprintln!("databases named campanile_test_… are made and dropped on the server of {THEIR_OWN}");
-                    Some(Server { url, life: None })
+                    Some(Server { url, home: None, life: None })
                 }
                 Err(_) => installed().then(|| Server::start(&[])),
             })
             .as_ref()
+    }
+
+    /// One for a story that does to it what others must not notice; none where there is no server to start.
+    pub fn of_its_own() -> Option<Server> {
+        installed().then(|| Server::start(&[]))
+    }
+
+    /// Ends it as a crash would; it comes up again by itself.
+    pub fn crashes(&self) {
+        let home = self.home.as_ref().expect("a server of our own");
+        fs::write(home.join("again"), "").unwrap();
+        let pid = fs::read_to_string(home.join("pid")).unwrap();
+        assert!(Command::new("kill").args(["-9", pid.trim()]).status().unwrap().success());
     }
 
     /// Nobody else uses it.

@@ -1,17 +1,20 @@
 //! What people look at.
 
+use std::collections::BTreeMap;
+
 use campanile_model::alarm::{AlarmState, Severity};
 use campanile_model::instance::{Instance, InstanceState, OmissionReason, Origin};
 use campanile_model::job::Job;
 use campanile_model::request::AuditEntry;
-use campanile_model::task::{Task, TaskEvent, TaskState};
+use campanile_model::sharding::{ShardRun, Tally};
+use campanile_model::task::{Part, Task, TaskEvent, TaskState};
 use campanile_model::{InstanceId, Words};
 use serde_json::json;
 
 use super::fixtures::*;
 use crate::{
-    Archive, CarriedOut, Change, Cursor, ExecutorName, InstanceFilter, JobFilter, OutcomeCounts, Page, Store, Taken,
-    TaskFilter,
+    Archive, CarriedOut, Change, Cursor, ExecutorName, InstanceFilter, JobFilter, OutcomeCounts, Page, ShardMark,
+    ShardWrite, Store, Taken, TaskFilter,
 };
 
 fn names(page: &Page<crate::JobSummary>) -> Vec<&str> {
@@ -517,4 +520,110 @@ pub async fn the_change_count_grows_with_every_write(store: &(impl Store + Archi
         assert!(now > last, "{now} after {last}");
         last = now;
     }
+}
+
+pub async fn shards_come_in_order_and_those_that_moved_since(store: &(impl Store + Archive)) {
+    let lead = lead(store).await;
+    let import = saved(store, &lead, "import").await;
+    let instance = launched(store, &lead, &import, 60).await;
+    let begins = ShardWrite { begins: Some(at(61)), ..ShardWrite::of(ShardRun::new(instance.id)) };
+    assert_eq!(store.conduct(&lead, &begins).await.unwrap(), Taken::Done);
+    let shard =
+        |level, index, done| task(&instance).as_part(Part::Shard { level, index, count: 3, round: 1, items: 4, done });
+    let notice = || task(&instance).as_part(Part::Notify { done: 1, total: 4 });
+    let tasks = vec![shard(0, 0, 0), notice(), shard(0, 1, 2), shard(0, 2, 0), notice(), shard(3, 0, 0)];
+    let run = store.shard_run(instance.id).await.unwrap().expect("it has begun");
+    let write = ShardWrite { tasks: tasks.clone(), ..ShardWrite::of(run) };
+    assert_eq!(store.conduct(&lead, &write).await.unwrap(), Taken::Done);
+    // Another job's tasks are nobody's shards.
+    let other = saved(store, &lead, "other").await;
+    let other = launched(store, &lead, &other, 60).await;
+    let other = assigned(store, &lead, &other).await;
+
+    let mark = |level, shard, state, done| ShardMark { level, shard, state, done };
+    use TaskState::{Ready, Running, Succeeded, Waiting};
+    let all = [mark(0, 0, Waiting, 0), mark(0, 1, Waiting, 2), mark(0, 2, Waiting, 0), mark(3, 0, Waiting, 0)];
+    let whole = store.shard_page(instance.id, None, 100).await.unwrap();
+    assert_eq!((whole.rows, whole.next), (all.to_vec(), None));
+    // Page by page it is the same.
+    let (mut paged, mut cursor) = (Vec::new(), None);
+    loop {
+        let page = store.shard_page(instance.id, cursor, 2).await.unwrap();
+        paged.extend(page.rows);
+        cursor = page.next;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(paged, all);
+    assert_eq!(store.shard_page(other.instance, None, 9).await.unwrap().rows, []);
+
+    let before = store.last_move().await.unwrap();
+    moved(store, &lead, &other, &[TaskEvent::Due], 70).await;
+    let first = moved(store, &lead, &tasks[0], &[TaskEvent::Due, TaskEvent::Push, TaskEvent::Start], 70).await;
+    moved(store, &lead, &tasks[3], &[TaskEvent::Due], 71).await;
+    let sorted = |mut marks: Vec<ShardMark>| {
+        marks.sort_by_key(|mark| (mark.level, mark.shard));
+        marks
+    };
+    let news = store.shard_news(instance.id, before, 100).await.unwrap();
+    assert_eq!(sorted(news.marks), [mark(0, 0, Running, 0), mark(0, 2, Ready, 0)]);
+    assert_eq!((news.through, news.more), (store.last_move().await.unwrap(), false));
+
+    // What runs is told without a move: its items go on.
+    let mut reports = first.clone().begin();
+    reports.task_mut().part = Some(Part::Shard { level: 0, index: 0, count: 3, round: 1, items: 4, done: 3 });
+    assert_eq!(take(store, &lead, reports).await, Taken::Done);
+    let quiet = store.shard_news(instance.id, news.through, 100).await.unwrap();
+    assert!(quiet.marks.contains(&mark(0, 0, Running, 3)), "{quiet:?}");
+    assert_eq!((quiet.through, quiet.more), (news.through, false));
+
+    // A few moves at a time come to the same.
+    let mut since = before;
+    let mut seen = BTreeMap::new();
+    for _ in 0..100 {
+        let some = store.shard_news(instance.id, since, 2).await.unwrap();
+        assert!(some.through > since || !some.more, "it does not come on: {some:?}");
+        seen.extend(some.marks.iter().map(|mark| ((mark.level, mark.shard), *mark)));
+        since = some.through;
+        if !some.more {
+            break;
+        }
+    }
+    assert_eq!(since, news.through);
+    assert_eq!(seen.into_values().collect::<Vec<_>>(), [mark(0, 0, Running, 3), mark(0, 2, Ready, 0)]);
+
+    let ends = task_now(store, tasks[0].id).await;
+    moved(store, &lead, &ends, &[TaskEvent::Succeed], 72).await;
+    let last = store.shard_news(instance.id, news.through, 100).await.unwrap();
+    assert!(last.marks.contains(&mark(0, 0, Succeeded, 3)), "{last:?}");
+
+    let found = store.shard(instance.id, tasks[0].id, 0, 2).await.unwrap();
+    assert_eq!(found.map(|task| task.id), Some(tasks[3].id));
+    let found = store.shard(instance.id, tasks[5].id, 3, 0).await.unwrap();
+    assert_eq!(found.map(|task| task.id), Some(tasks[5].id));
+    assert_eq!(store.shard(instance.id, tasks[0].id, 0, 7).await.unwrap(), None);
+}
+
+pub async fn a_sharded_instance_names_no_tasks(store: &(impl Store + Archive)) {
+    let lead = lead(store).await;
+    let import = saved(store, &lead, "import").await;
+    let instance = launched(store, &lead, &import, 60).await;
+    let begins = ShardWrite { begins: Some(at(61)), ..ShardWrite::of(ShardRun::new(instance.id)) };
+    assert_eq!(store.conduct(&lead, &begins).await.unwrap(), Taken::Done);
+    let run = store.shard_run(instance.id).await.unwrap().expect("it has begun");
+    let run = ShardRun { tally: Tally { done: 0, total: 9 }, ..run };
+    let part = Part::Shard { level: 0, index: 0, count: 1, round: 1, items: 9, done: 0 };
+    let write = ShardWrite { done: 4, tasks: vec![task(&instance).as_part(part)], ..ShardWrite::of(run) };
+    assert_eq!(store.conduct(&lead, &write).await.unwrap(), Taken::Done);
+    let plain = saved(store, &lead, "plain").await;
+    let plain = launched(store, &lead, &plain, 61).await;
+    assigned(store, &lead, &plain).await;
+
+    let page = store.instance_page(&InstanceFilter::default(), None, 9).await.unwrap();
+    let tallies: Vec<_> =
+        page.rows.iter().map(|row| (row.tasks.len(), row.sharded.as_ref().map(|run| run.tally))).collect();
+    assert_eq!(tallies, [(1, None), (0, Some(Tally { done: 4, total: 9 }))]);
+    let one = store.instance_summary(instance.id).await.unwrap().expect("it is there");
+    assert_eq!(one.sharded.map(|run| run.tally.done), Some(4));
 }

@@ -14,7 +14,11 @@ fn entry(group: &str, name: &str, second: i64) -> ExecutorEntry {
         executor: ExecutorRef { group: group.to_owned(), name: name.to_owned(), boot: format!("boot-{second}") },
         node: "node-a".to_owned(),
         embedded: false,
-        processors: vec![HostedProcessor { name: "shell".to_owned(), title: Words::new("Shell", "命令") }],
+        processors: vec![HostedProcessor {
+            name: "shell".to_owned(),
+            title: Words::new("Shell", "命令"),
+            methods: vec!["process".to_owned()],
+        }],
         labels: BTreeMap::from([("zone".to_owned(), "a".to_owned())]),
         capacity: 4,
         queue: 4,
@@ -46,7 +50,7 @@ pub async fn an_executor_reads_back_as_it_was_last_seen(store: &dyn Store) {
     store.put_executors(&lead, &[one.clone(), two.clone(), other.clone()], at(-60)).await.unwrap();
     let all = vec![(other, None), (two, None), (one.clone(), None)];
     assert_eq!(store.executors().await.unwrap(), all);
-    let again = ExecutorEntry { gone_at: Some(at(9)), machine: None, ..entry("local", "b", 5) };
+    let again = ExecutorEntry { gone_at: Some(at(9)), machine: None, ..entry("local", "b", 0) };
     store.put_executors(&lead, std::slice::from_ref(&again), at(-60)).await.unwrap();
     assert_eq!(store.executors().await.unwrap()[2], (again, None));
 }
@@ -73,4 +77,20 @@ pub async fn one_that_has_long_been_gone_is_forgotten(store: &dyn Store) {
     store.put_executors(&lead, &[], at(20)).await.unwrap();
     let names: Vec<String> = store.executors().await.unwrap().into_iter().map(|(one, _)| one.executor.name).collect();
     assert_eq!(names, ["lately", "there"]);
+}
+
+pub async fn one_that_has_moved_or_come_back_is_not_written_down_as_gone(store: &dyn Store) {
+    let lead = lead(store).await;
+    let first = entry("local", "a", 0);
+    let moved = ExecutorEntry { node: "node-b".to_owned(), ..entry("local", "a", 0) };
+    let gone = |of: &ExecutorEntry| ExecutorEntry { gone_at: Some(at(9)), connected: false, ..of.clone() };
+    let back = entry("local", "a", 5);
+    for there in [&moved, &back] {
+        store.put_executors(&lead, std::slice::from_ref(there), at(-60)).await.unwrap();
+        let others = entry("local", "z", 0);
+        store.put_executors(&lead, &[gone(&first), others.clone()], at(-60)).await.unwrap();
+        assert_eq!(store.executors().await.unwrap(), [(there.clone(), None), (others, None)]);
+    }
+    store.put_executors(&lead, &[gone(&back)], at(-60)).await.unwrap();
+    assert_eq!(store.executors().await.unwrap()[0], (gone(&back), None));
 }

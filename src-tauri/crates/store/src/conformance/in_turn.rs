@@ -9,11 +9,12 @@ use campanile_model::chain::Ending;
 use campanile_model::executor::{Drain, ExecutorEntry};
 use campanile_model::instance::{Instance, InstanceMove, InstanceState, Origin};
 use campanile_model::job::{Job, JobVersion};
+use campanile_model::node::NodeEntry;
 use campanile_model::question::Question;
 use campanile_model::request::{Answer, Request};
-use campanile_model::sharding::{Chunk, Level, Piece, PieceOutcomes, ShardRun};
+use campanile_model::sharding::{Chunk, Level, Piece, PieceOutcomes, ShardRun, Staged};
 use campanile_model::task::{ExecutorRef, Incident, Need, Step, Task};
-use campanile_model::{AlarmId, InstanceId, JobId, Lane, RequestId, TaskId, Timestamp};
+use campanile_model::{AlarmId, DataId, InstanceId, JobId, Lane, Partitions, RequestId, TaskId, Timestamp};
 use serde_json::Value;
 
 use crate::*;
@@ -52,11 +53,20 @@ in_turn! {
         keep_lease(lead: &Lead, until: Timestamp) -> bool;
         release_lease(lead: &Lead) -> ();
         lease(lease: &str) -> Option<LeaseRow>;
+        leases(beginning: &str) -> Vec<LeaseRow>;
+        take_leases(leases: &[String], holder: &str, now: Timestamp, until: Timestamp) -> Vec<Lead>;
+        keep_leases(leads: &[Lead], until: Timestamp) -> Vec<Lead>;
+        release_leases(leads: &[Lead]) -> ();
+    }
+    NodeStore {
+        put_node(lead: &Lead, entry: &NodeEntry, forget_before: Timestamp) -> ();
+        remove_node(lead: &Lead, node: &str) -> ();
+        nodes() -> Vec<NodeEntry>;
     }
     JobStore {
-        due_jobs(now: Timestamp, limit: usize) -> Vec<Job>;
-        earliest_due() -> Option<Timestamp>;
-        idle_fixed_delay_jobs(limit: usize) -> Vec<Job>;
+        due_jobs(of: Partitions, now: Timestamp, limit: usize) -> Vec<Job>;
+        earliest_due(of: Partitions) -> Option<Timestamp>;
+        idle_fixed_delay_jobs(of: Partitions, limit: usize) -> Vec<Job>;
         jobs(ids: &[JobId]) -> Vec<Job>;
         job_named(name: &str) -> Option<Job>;
         job_version(job: JobId, version: u32) -> Option<JobVersion>;
@@ -67,11 +77,11 @@ in_turn! {
     InstanceStore {
         launch(lead: &Lead, launches: &[Launch]) -> Vec<Launched>;
         plan_next(lead: &Lead, job: JobId, version: u32, next_due: Timestamp) -> bool;
-        unassigned(limit: usize) -> Vec<Instance>;
-        replacing(limit: usize) -> Vec<Instance>;
+        unassigned(of: Partitions, limit: usize) -> Vec<Instance>;
+        replacing(of: Partitions, limit: usize) -> Vec<Instance>;
         assign(lead: &Lead, assignments: &[Assignment]) -> Vec<bool>;
         end_unassigned(lead: &Lead, change: &InstanceMove) -> bool;
-        ended_together(limit: usize) -> Vec<InstanceId>;
+        ended_together(of: Partitions, limit: usize) -> Vec<InstanceId>;
         settle(lead: &Lead, settlements: &[Settlement]) -> Vec<bool>;
         firing(job: JobId, origin: Origin, key: &str) -> Option<InstanceId>;
         instances(ids: &[InstanceId]) -> Vec<Instance>;
@@ -79,9 +89,9 @@ in_turn! {
     }
     UnplannedStore {
         downstream(upstream: &str) -> Vec<Job>;
-        endings(limit: usize) -> Vec<Ending>;
+        endings(of: Partitions, limit: usize) -> Vec<Ending>;
         launch_unplanned(lead: &Lead, unplanned: &[Unplanned]) -> Vec<Launched>;
-        open_backfills(limit: usize) -> Vec<Backfill>;
+        open_backfills(of: Partitions, limit: usize) -> Vec<Backfill>;
         open_questions(limit: usize) -> Vec<Question>;
         end_questions(lead: &Lead, now: Timestamp, limit: usize) -> u64;
     }
@@ -91,9 +101,10 @@ in_turn! {
     }
     ShardStore {
         conduct(lead: &Lead, write: &ShardWrite) -> Taken;
-        shard_runs(limit: usize) -> Vec<ShardRun>;
+        shard_runs(of: Partitions, after: Option<InstanceId>, limit: usize) -> Vec<ShardRun>;
         shard_run(instance: InstanceId) -> Option<ShardRun>;
         levels(instance: InstanceId) -> Vec<Level>;
+        levels_from(instance: InstanceId, from: u32, limit: usize) -> Vec<Level>;
         level_sizes(instance: InstanceId, draft: u32) -> Vec<(u32, u64)>;
         chunks(instance: InstanceId, draft: u32, from: (u32, u64), limit: usize) -> Vec<Chunk>;
         pieces(instance: InstanceId, shard: (u32, u32), from: u64, limit: usize) -> Vec<(Piece, PieceOutcomes)>;
@@ -101,14 +112,20 @@ in_turn! {
         tasks_after(instance: InstanceId, after: Option<TaskId>, limit: usize) -> Vec<Task>;
         open_tasks(instance: InstanceId, limit: usize) -> Vec<Task>;
     }
+    StagedStore {
+        stage(staged: &Staged, chunks: &[Chunk]) -> Taken;
+        staged(data: DataId) -> Option<Staged>;
+        staged_chunks(data: DataId, limit: usize) -> Vec<Chunk>;
+        discard_staged(data: DataId) -> Taken;
+    }
     TaskStore {
         take(lead: &Lead, steps: &[Step]) -> Vec<Taken>;
         claim(lead: &Lead, pushes: &[Step], bounds: &[Bound]) -> Vec<Claimed>;
         held(scopes: &[Scope]) -> Vec<u64>;
         tasks(ids: &[TaskId]) -> Vec<Task>;
         tasks_of(instance: InstanceId) -> Vec<Task>;
-        due_tasks(now: Timestamp, limit: usize) -> Vec<Task>;
-        earliest_due_task() -> Option<Timestamp>;
+        due_tasks(of: Partitions, now: Timestamp, limit: usize) -> Vec<Task>;
+        earliest_due_task(of: Partitions) -> Option<Timestamp>;
         ready_tasks(wanted: &Wanted) -> Vec<Task>;
         ready_needs() -> Vec<Need>;
         ready_counts() -> Vec<(Need, Lane, u64)>;

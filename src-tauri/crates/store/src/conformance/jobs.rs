@@ -1,5 +1,6 @@
 //! Jobs, as the launcher finds them.
 
+use campanile_model::Partitions;
 use campanile_model::instance::InstanceState;
 use campanile_model::job::Job;
 
@@ -12,7 +13,7 @@ fn names(jobs: &[Job]) -> Vec<&str> {
 
 pub async fn due_jobs_come_earliest_first_and_paused_ones_too(store: &dyn Store) {
     let lead = lead(store).await;
-    assert_eq!(store.earliest_due().await.unwrap(), None);
+    assert_eq!(store.earliest_due(Partitions::ALL).await.unwrap(), None);
     let planned = |name: &str, due: Option<i64>| Job { next_due: due.map(at), ..job(name) };
     let late = planned("late", Some(90));
     let paused = Job { paused: true, ..planned("paused", Some(30)) };
@@ -21,10 +22,10 @@ pub async fn due_jobs_come_earliest_first_and_paused_ones_too(store: &dyn Store)
     let future = planned("future", Some(91));
     save(store, &lead, &[&late, &paused, &early, &never, &future]).await;
 
-    assert_eq!(names(&store.due_jobs(at(90), 10).await.unwrap()), ["early", "paused", "late"]);
-    assert_eq!(names(&store.due_jobs(at(90), 2).await.unwrap()), ["early", "paused"]);
-    assert_eq!(names(&store.due_jobs(at(19), 10).await.unwrap()), Vec::<&str>::new());
-    assert_eq!(store.earliest_due().await.unwrap(), Some(at(20)));
+    assert_eq!(names(&store.due_jobs(Partitions::ALL, at(90), 10).await.unwrap()), ["early", "paused", "late"]);
+    assert_eq!(names(&store.due_jobs(Partitions::ALL, at(90), 2).await.unwrap()), ["early", "paused"]);
+    assert_eq!(names(&store.due_jobs(Partitions::ALL, at(19), 10).await.unwrap()), Vec::<&str>::new());
+    assert_eq!(store.earliest_due(Partitions::ALL).await.unwrap(), Some(at(20)));
     assert_eq!(job_now(store, paused.id).await, paused);
 }
 
@@ -37,8 +38,8 @@ pub async fn a_removed_job_is_found_nowhere_but_in_its_versions(store: &dyn Stor
     assert_eq!(store.job_named("gone").await.unwrap(), None);
     assert_eq!(store.jobs(&[job.id]).await.unwrap(), []);
     assert_eq!(store.jobs_after(None, 10).await.unwrap(), []);
-    assert_eq!(store.due_jobs(at(600), 10).await.unwrap(), []);
-    assert_eq!(store.earliest_due().await.unwrap(), None);
+    assert_eq!(store.due_jobs(Partitions::ALL, at(600), 10).await.unwrap(), []);
+    assert_eq!(store.earliest_due(Partitions::ALL).await.unwrap(), None);
     let version = store.job_version(job.id, 1).await.unwrap().expect("its history stays");
     assert_eq!(version.spec, job.spec);
 }
@@ -59,18 +60,18 @@ pub async fn a_fixed_delay_job_is_idle_once_none_of_its_instances_is_left(store:
     let planned = delayed_job("planned");
     let other = Job { next_due: None, ..job("other kind") };
     save(store, &lead, &[&idle, &planned, &other]).await;
-    assert_eq!(names(&store.idle_fixed_delay_jobs(10).await.unwrap()), ["idle"]);
+    assert_eq!(names(&store.idle_fixed_delay_jobs(Partitions::ALL, 10).await.unwrap()), ["idle"]);
 
     let job = job_now(store, planned.id).await;
     let made = instance(&job, 60);
     let mut launch = launch_of(&job, 60, vec![made.clone()], Vec::new());
     launch.next_due = None;
     store.launch(&lead, &[launch]).await.unwrap();
-    assert_eq!(names(&store.idle_fixed_delay_jobs(10).await.unwrap()), ["idle"]);
+    assert_eq!(names(&store.idle_fixed_delay_jobs(Partitions::ALL, 10).await.unwrap()), ["idle"]);
 
     ended(store, &lead, &made, InstanceState::Failed, 70).await;
-    assert_eq!(names(&store.idle_fixed_delay_jobs(10).await.unwrap()), ["idle", "planned"]);
-    assert_eq!(store.idle_fixed_delay_jobs(1).await.unwrap().len(), 1);
+    assert_eq!(names(&store.idle_fixed_delay_jobs(Partitions::ALL, 10).await.unwrap()), ["idle", "planned"]);
+    assert_eq!(store.idle_fixed_delay_jobs(Partitions::ALL, 1).await.unwrap().len(), 1);
 }
 
 pub async fn the_next_time_of_a_fixed_delay_is_set_once(store: &dyn Store) {
@@ -82,7 +83,7 @@ pub async fn the_next_time_of_a_fixed_delay_is_set_once(store: &dyn Store) {
     assert!(store.plan_next(&lead, idle.id, 1, at(90)).await.unwrap());
     assert!(!store.plan_next(&lead, idle.id, 1, at(99)).await.unwrap());
     assert_eq!(job_now(store, idle.id).await.next_due, Some(at(90)));
-    assert_eq!(store.earliest_due().await.unwrap(), Some(at(90)));
+    assert_eq!(store.earliest_due(Partitions::ALL).await.unwrap(), Some(at(90)));
 }
 
 pub async fn every_version_is_kept_in_the_form_it_had(store: &dyn Store) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use campanile_model::instance::{Instance, InstanceState};
 use campanile_model::task::{IncidentKind, Need, Needs, Placement, Step, Task, TaskEvent, TaskState};
-use campanile_model::{Failure, FailureClass, Lane, TaskId, Words};
+use campanile_model::{Failure, FailureClass, Lane, Partitions, TaskId, Words};
 use futures::future::join_all;
 
 use super::fixtures::*;
@@ -231,12 +231,12 @@ pub async fn an_instance_of_several_tasks_is_settled_when_all_have_ended(store: 
     let tasks = vec![part(), part()];
     assign(store, &lead, &made, tasks.clone()).await;
     moved(store, &lead, &tasks[0], &[Due, Push, Start, Succeed], 61).await;
-    assert_eq!(store.ended_together(10).await.unwrap(), []);
+    assert_eq!(store.ended_together(Partitions::ALL, 10).await.unwrap(), []);
     let failed = settlement(&made, InstanceState::Failed);
     assert_eq!(store.settle(&lead, std::slice::from_ref(&failed)).await.unwrap(), [false]);
     assert_eq!(instance_now(store, made.id).await.state, InstanceState::Waiting);
     moved(store, &lead, &tasks[1], &[Due, Push, Start, Fail], 62).await;
-    assert_eq!(store.ended_together(10).await.unwrap(), [made.id]);
+    assert_eq!(store.ended_together(Partitions::ALL, 10).await.unwrap(), [made.id]);
 
     let mut noted = failed.clone();
     noted.incidents.push(incident(&job, IncidentKind::InstanceFailed, 90));
@@ -250,7 +250,7 @@ pub async fn an_instance_of_several_tasks_is_settled_when_all_have_ended(store: 
     let now = instance_now(store, made.id).await;
     assert_eq!((now.state, now.finished_at, &now.failure), (InstanceState::Failed, Some(at(90)), &failed.failure));
     assert_eq!(store.new_incidents(10).await.unwrap().len(), 1);
-    assert_eq!(store.ended_together(10).await.unwrap(), []);
+    assert_eq!(store.ended_together(Partitions::ALL, 10).await.unwrap(), []);
     assert_eq!(store.settle(&lead, &[failed]).await.unwrap(), [false]);
 
     // An operator opens it again.
@@ -259,9 +259,9 @@ pub async fn an_instance_of_several_tasks_is_settled_when_all_have_ended(store: 
     assert_eq!(take(store, &lead, again).await, Taken::Done);
     let now = instance_now(store, made.id).await;
     assert_eq!((now.state, now.failure), (InstanceState::Running, None));
-    assert_eq!(store.ended_together(10).await.unwrap(), []);
+    assert_eq!(store.ended_together(Partitions::ALL, 10).await.unwrap(), []);
     moved(store, &lead, &tasks[1], &[Cancel], 96).await;
-    assert_eq!(store.ended_together(10).await.unwrap(), [made.id]);
+    assert_eq!(store.ended_together(Partitions::ALL, 10).await.unwrap(), [made.id]);
 }
 
 pub async fn of_claims_of_the_same_tasks_at_once_each_is_pushed_once(store: &dyn Store) {

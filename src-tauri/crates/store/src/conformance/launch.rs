@@ -3,7 +3,7 @@
 use campanile_model::instance::{Instance, InstanceState, OmissionReason, Origin};
 use campanile_model::job::Job;
 use campanile_model::task::{IncidentKind, TaskEvent};
-use campanile_model::{InstanceId, Lane, Words};
+use campanile_model::{InstanceId, Lane, Partitions, Words};
 use futures::future::{join, join_all};
 
 use super::fixtures::*;
@@ -255,13 +255,13 @@ pub async fn several_hundred_launches_are_one_batch(store: &dyn Store) {
     let lead = lead(store).await;
     let jobs: Vec<Job> = (0..400).map(|n| job(&format!("job-{n}"))).collect();
     save(store, &lead, &jobs.iter().collect::<Vec<_>>()).await;
-    assert_eq!(store.due_jobs(at(60), 1000).await.unwrap().len(), 400);
+    assert_eq!(store.due_jobs(Partitions::ALL, at(60), 1000).await.unwrap().len(), 400);
     let launches: Vec<_> =
         jobs.iter().map(|job| launch_of(job, 60, vec![instance(job, 60), instance(job, 59)], Vec::new())).collect();
     let outcome = store.launch(&lead, &launches).await.unwrap();
     assert!(outcome.iter().all(|launched| *launched == Launched::Written { made: 2 }));
-    assert_eq!(store.due_jobs(at(60), 1000).await.unwrap(), []);
-    assert_eq!(store.unassigned(1000).await.unwrap().len(), 400);
+    assert_eq!(store.due_jobs(Partitions::ALL, at(60), 1000).await.unwrap(), []);
+    assert_eq!(store.unassigned(Partitions::ALL, 1000).await.unwrap().len(), 400);
 }
 
 pub async fn the_oldest_of_a_job_is_unassigned_and_the_next_waits(store: &dyn Store) {
@@ -271,11 +271,11 @@ pub async fn the_oldest_of_a_job_is_unassigned_and_the_next_waits(store: &dyn St
     let first = launched(store, &lead, &job, 60).await;
     let second = launched(store, &lead, &job, 120).await;
     let third = launched(store, &lead, &other, 60).await;
-    assert_eq!(ids(&store.unassigned(10).await.unwrap()), [first.id, third.id]);
-    assert_eq!(ids(&store.unassigned(1).await.unwrap()), [first.id]);
+    assert_eq!(ids(&store.unassigned(Partitions::ALL, 10).await.unwrap()), [first.id, third.id]);
+    assert_eq!(ids(&store.unassigned(Partitions::ALL, 1).await.unwrap()), [first.id]);
 
     ended(store, &lead, &first, InstanceState::Failed, 130).await;
-    assert_eq!(ids(&store.unassigned(10).await.unwrap()), [second.id, third.id]);
+    assert_eq!(ids(&store.unassigned(Partitions::ALL, 10).await.unwrap()), [second.id, third.id]);
 }
 
 pub async fn an_instance_beside_others_does_not_wait(store: &dyn Store) {
@@ -286,9 +286,9 @@ pub async fn an_instance_beside_others_does_not_wait(store: &dyn Store) {
     let beside = Instance { beside: true, ..manual_instance(&job, 80) };
     let changes = [&waits, &beside].map(|instance| Change::PutInstance(instance.clone()));
     assert_eq!(carry_out(store, &lead, changes.into()).await, Taken::Done);
-    assert_eq!(ids(&store.unassigned(10).await.unwrap()), [first.id, beside.id]);
+    assert_eq!(ids(&store.unassigned(Partitions::ALL, 10).await.unwrap()), [first.id, beside.id]);
     assigned(store, &lead, &beside).await;
-    assert_eq!(ids(&store.unassigned(10).await.unwrap()), [first.id]);
+    assert_eq!(ids(&store.unassigned(Partitions::ALL, 10).await.unwrap()), [first.id]);
 }
 
 pub async fn a_running_instance_holds_back_the_next(store: &dyn Store) {
@@ -297,16 +297,16 @@ pub async fn a_running_instance_holds_back_the_next(store: &dyn Store) {
     let first = launched(store, &lead, &job, 60).await;
     let task = assigned(store, &lead, &first).await;
     let second = launched(store, &lead, &job, 120).await;
-    assert_eq!(store.unassigned(10).await.unwrap(), []);
+    assert_eq!(store.unassigned(Partitions::ALL, 10).await.unwrap(), []);
     let mut start = step(task, &[TaskEvent::Due, TaskEvent::Push, TaskEvent::Start], 61);
     start.moves_instance(moves(first.id, InstanceState::Running, 61));
     assert_eq!(take(store, &lead, start).await, Taken::Done);
-    assert_eq!(store.unassigned(10).await.unwrap(), []);
+    assert_eq!(store.unassigned(Partitions::ALL, 10).await.unwrap(), []);
     let now = store.tasks_of(first.id).await.unwrap().remove(0);
     let mut end = step(now, &[TaskEvent::Succeed], 130);
     end.moves_instance(moves(first.id, InstanceState::Succeeded, 130));
     assert_eq!(take(store, &lead, end).await, Taken::Done);
-    assert_eq!(ids(&store.unassigned(10).await.unwrap()), [second.id]);
+    assert_eq!(ids(&store.unassigned(Partitions::ALL, 10).await.unwrap()), [second.id]);
 }
 
 pub async fn the_newest_that_replaces_stands_behind_an_older_one(store: &dyn Store) {
@@ -316,19 +316,19 @@ pub async fn the_newest_that_replaces_stands_behind_an_older_one(store: &dyn Sto
     let replacing = |second| Instance { replaces: true, ..instance(&job, second) };
     let (first, second, third) = (replacing(60), replacing(120), replacing(180));
     launch(store, &lead, job.id, 60, vec![first.clone()], Vec::new()).await;
-    assert_eq!(store.replacing(10).await.unwrap(), []);
+    assert_eq!(store.replacing(Partitions::ALL, 10).await.unwrap(), []);
     launch(store, &lead, job.id, 120, vec![second.clone()], Vec::new()).await;
-    assert_eq!(ids(&store.replacing(10).await.unwrap()), [second.id]);
+    assert_eq!(ids(&store.replacing(Partitions::ALL, 10).await.unwrap()), [second.id]);
     launch(store, &lead, job.id, 180, vec![third.clone()], Vec::new()).await;
-    assert_eq!(ids(&store.replacing(10).await.unwrap()), [third.id]);
+    assert_eq!(ids(&store.replacing(Partitions::ALL, 10).await.unwrap()), [third.id]);
     launched(store, &lead, &plain, 60).await;
     launched(store, &lead, &plain, 120).await;
-    assert_eq!(ids(&store.replacing(10).await.unwrap()), [third.id]);
+    assert_eq!(ids(&store.replacing(Partitions::ALL, 10).await.unwrap()), [third.id]);
 
     for older in [&first, &second] {
         assert!(store.end_unassigned(&lead, &moves(older.id, InstanceState::Cancelled, 190)).await.unwrap());
     }
-    assert_eq!(store.replacing(10).await.unwrap(), []);
+    assert_eq!(store.replacing(Partitions::ALL, 10).await.unwrap(), []);
 }
 
 pub async fn tasks_are_assigned_once(store: &dyn Store) {

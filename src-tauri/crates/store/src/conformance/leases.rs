@@ -121,6 +121,7 @@ async fn refused_everywhere(store: &dyn Store, old: &Lead, new: &Lead) {
         requests_before: at(1_000_000),
         incidents_before: at(1_000_000),
         alarms_before: at(1_000_000),
+        staged_before: at(1_000_000),
         limit: 100,
     };
     refused(store.purge(old, &purge).await.map(drop));
@@ -153,7 +154,7 @@ pub async fn a_released_term_is_refused(store: &dyn Store) {
     store.release_lease(&lead).await.unwrap();
     let refused = store.put_alarms(&lead, &[], None).await;
     assert!(matches!(refused, Err(StoreError::Fenced(_))), "{refused:?}");
-    let unknown = Lead { lease: "nobody's".to_owned(), holder: "a".to_owned(), term: 1 };
+    let unknown = Lead::of("nobody's", "a", 1);
     assert!(matches!(store.put_alarms(&unknown, &[], None).await, Err(StoreError::Fenced(_))));
 }
 

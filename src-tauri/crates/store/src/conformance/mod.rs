@@ -20,8 +20,10 @@ pub mod jobs;
 pub mod lanes;
 pub mod launch;
 pub mod leases;
+pub mod nodes;
 pub mod requests;
 pub mod shards;
+pub mod staged;
 pub mod tasks;
 pub mod unplanned;
 pub mod upkeep;
@@ -51,6 +53,12 @@ macro_rules! conformance {
             leases::a_released_term_is_refused,
             leases::a_term_that_ran_out_writes_while_nobody_took_it,
             leases::what_an_old_leader_writes_is_written_before_the_new_one_leads,
+
+            nodes::a_node_reads_back_as_it_last_said_and_is_forgotten_when_long_unseen,
+            nodes::many_leases_are_taken_kept_and_given_up_together,
+            nodes::of_nodes_that_take_at_once_each_lease_goes_to_one,
+            nodes::a_write_shows_every_lease_that_it_depends_on,
+            nodes::what_is_to_be_done_is_told_apart_by_partition,
 
             jobs::due_jobs_come_earliest_first_and_paused_ones_too,
             jobs::a_removed_job_is_found_nowhere_but_in_its_versions,
@@ -140,6 +148,7 @@ macro_rules! conformance {
             executors::an_executor_reads_back_as_it_was_last_seen,
             executors::what_drains_an_executor_outlives_its_lives,
             executors::one_that_has_long_been_gone_is_forgotten,
+            executors::one_that_has_moved_or_come_back_is_not_written_down_as_gone,
 
             requests::asking_twice_is_asking_once,
             requests::requests_are_open_in_the_order_they_were_asked_until_answered,
@@ -159,6 +168,12 @@ macro_rules! conformance {
             requests::an_instance_with_tasks_is_not_ended_unassigned,
             requests::an_alarm_that_has_changed_is_not_acknowledged,
             requests::a_setting_is_written_over,
+
+            staged::data_that_is_read_comes_back_in_order_and_is_whole_once,
+            staged::one_run_takes_it_and_only_whole,
+            staged::what_a_run_takes_goes_from_there_in_one_write,
+            staged::what_is_discarded_is_gone_and_its_chunks_go_bit_by_bit,
+            staged::what_lies_for_long_goes_unless_a_run_waits_for_it,
 
             unplanned::the_end_of_an_instance_waits_for_every_job_that_runs_after_its_own,
             unplanned::an_end_that_a_person_brings_about_waits_too,
@@ -224,6 +239,8 @@ macro_rules! archive_conformance {
             archive::the_history_of_a_task_says_when_who_and_why,
             archive::a_lost_step_leaves_no_history,
             archive::tasks_come_newest_first_by_state_and_executor,
+            archive::shards_come_in_order_and_those_that_moved_since,
+            archive::a_sharded_instance_names_no_tasks,
             archive::omissions_come_latest_first,
             archive::alarms_come_worst_and_latest_first,
             archive::audit_entries_come_newest_first,

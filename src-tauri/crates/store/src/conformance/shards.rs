@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use campanile_model::instance::{Instance, InstanceState};
 use campanile_model::sharding::{
-    Chunk, Level, LevelState, Outcomes, Phase, Piece, PieceAt, PieceOutcomes, ShardRun, Tally,
+    Chunk, Level, LevelState, Outcomes, Phase, Piece, PieceAt, PieceOutcomes, Selection, ShardRange, ShardRun, Tally,
 };
 use campanile_model::task::{Part, Task, TaskEvent};
-use campanile_model::{InstanceId, TaskId};
+use campanile_model::{InstanceId, Partitions, TaskId};
 
 use super::fixtures::*;
 use crate::{Change, Lead, Purge, Settlement, ShardWrite, Store, Taken};
@@ -61,8 +61,8 @@ pub async fn a_run_begins_once_and_reads_back_as_it_was_written(store: &dyn Stor
     assert_eq!(store.conduct(&lead, &begins(&instance)).await.unwrap(), Taken::Lost);
     assert_eq!(run_now(store, instance.id).await, ShardRun { fence: 1, ..ShardRun::new(instance.id) });
     assert_eq!(instance_now(store, instance.id).await.assigned_at, Some(at(61)));
-    assert_eq!(store.unassigned(10).await.unwrap(), []);
-    assert_eq!(store.ended_together(10).await.unwrap(), []);
+    assert_eq!(store.unassigned(Partitions::ALL, 10).await.unwrap(), []);
+    assert_eq!(store.ended_together(Partitions::ALL, 10).await.unwrap(), []);
 
     let changed = ShardRun {
         fence: 1,
@@ -71,12 +71,14 @@ pub async fn a_run_begins_once_and_reads_back_as_it_was_written(store: &dyn Stor
         draft: 3,
         tally: Tally { done: 0, total: 70 },
         told: 5,
-        notice: Some(task_id()),
+        notices: vec![task_id(), task_id()],
         post: Some(task_id()),
         level_count: 2,
         notifies: true,
         post_processes: true,
         stopping: true,
+        again: Some(Selection::from(vec![ShardRange { level: 1, from: 0, until: 3 }])),
+        stops: Selection::from(vec![ShardRange { level: 0, from: 2, until: 4 }]),
         ..ShardRun::new(instance.id)
     };
     let level = Level {
@@ -88,6 +90,8 @@ pub async fn a_run_begins_once_and_reads_back_as_it_was_written(store: &dyn Stor
         executors: BTreeSet::from(["b".to_owned(), "a".to_owned()]),
         round: 1,
         waits_since: Some(at(70)),
+        started_at: Some(at(71)),
+        ended_at: Some(at(72)),
         ..Level::new(1, 60)
     };
     let write =
@@ -98,7 +102,10 @@ pub async fn a_run_begins_once_and_reads_back_as_it_was_written(store: &dyn Stor
     assert_eq!(store.levels(instance.id).await.unwrap(), [Level::new(0, 10), level.clone()]);
     let ended = Level { state: LevelState::Failed, executors: BTreeSet::new(), waits_since: None, ..level };
     conducts(store, &lead, instance.id, |write| write.levels = vec![ended.clone()]).await;
-    assert_eq!(store.levels(instance.id).await.unwrap(), [Level::new(0, 10), ended]);
+    assert_eq!(store.levels(instance.id).await.unwrap(), [Level::new(0, 10), ended.clone()]);
+    assert_eq!(store.levels_from(instance.id, 0, 1).await.unwrap(), [Level::new(0, 10)]);
+    assert_eq!(store.levels_from(instance.id, 1, 9).await.unwrap(), [ended]);
+    assert_eq!(store.levels_from(instance.id, 9, 9).await.unwrap(), []);
 }
 
 pub async fn an_instance_that_has_ended_or_has_tasks_does_not_begin(store: &dyn Store) {
@@ -161,15 +168,20 @@ pub async fn runs_that_are_over_are_not_found_and_the_others_oldest_first(store:
         begun_here.push(begun(store, &lead, name).await.id);
     }
     conducts(store, &lead, begun_here[1], |write| write.run.phase = Phase::Over).await;
-    let found = |limit| async move {
-        let runs = store.shard_runs(limit).await.unwrap();
+    let found = |after, limit| async move {
+        let runs = store.shard_runs(Partitions::ALL, after, limit).await.unwrap();
         runs.into_iter().map(|run| run.instance).collect::<Vec<_>>()
     };
-    assert_eq!(found(9).await, [begun_here[0], begun_here[2]]);
-    assert_eq!(found(1).await, [begun_here[0]]);
+    assert_eq!(found(None, 9).await, [begun_here[0], begun_here[2]]);
+    assert_eq!(found(None, 1).await, [begun_here[0]]);
+    assert_eq!(found(Some(begun_here[0]), 9).await, [begun_here[2]]);
+    // What is over has its place still; of what was never there nobody knows one.
+    assert_eq!(found(Some(begun_here[1]), 9).await, [begun_here[2]]);
+    assert_eq!(found(Some(begun_here[2]), 9).await, []);
+    assert_eq!(found(Some(instance(&job("never"), 60).id), 1).await, [begun_here[0]]);
     // A further round.
     conducts(store, &lead, begun_here[1], |write| write.run.phase = Phase::Levels).await;
-    assert_eq!(found(9).await, begun_here);
+    assert_eq!(found(None, 9).await, begun_here);
 }
 
 pub async fn data_comes_in_order_and_drafts_stay_apart(store: &dyn Store) {
@@ -255,7 +267,7 @@ pub async fn tasks_are_added_and_come_in_the_order_they_were_made(store: &dyn St
     }
     assert_eq!(store.open_tasks(instance.id, 9).await.unwrap(), []);
     // They do not end their instance, and it is not one that ends with its tasks.
-    assert_eq!(store.ended_together(9).await.unwrap(), []);
+    assert_eq!(store.ended_together(Partitions::ALL, 9).await.unwrap(), []);
 }
 
 pub async fn outcomes_are_written_with_the_step_that_brings_them_or_not_at_all(store: &dyn Store) {
@@ -346,6 +358,7 @@ pub async fn shards_go_with_their_instance(store: &dyn Store) {
         requests_before: at(0),
         incidents_before: at(0),
         alarms_before: at(0),
+        staged_before: at(0),
         keep_per_job: 1000,
         limit: 10,
     };

@@ -3,7 +3,7 @@
 use campanile_model::instance::{Instance, InstanceState};
 use campanile_model::job::Job;
 use campanile_model::task::{IncidentKind, Placement, Step, Stop, StopCause, StopStage, Task, TaskEvent, TaskState};
-use campanile_model::{Failure, FailureClass, Lane, TaskId, Words};
+use campanile_model::{Failure, FailureClass, Lane, Partitions, TaskId, Words};
 use futures::future::join_all;
 
 use super::fixtures::*;
@@ -226,22 +226,22 @@ pub async fn the_end_of_an_instance_of_the_schedule_is_noted_at_its_job(store: &
 
 pub async fn a_waiting_task_is_due_from_its_time_on(store: &dyn Store) {
     let lead = lead(store).await;
-    assert_eq!(store.earliest_due_task().await.unwrap(), None);
+    assert_eq!(store.earliest_due_task(Partitions::ALL).await.unwrap(), None);
     let job = saved(store, &lead, "job").await;
     let made = launched(store, &lead, &job, 60).await;
     let due = |second| task_with(&made, |task| task.due_at = at(second));
     let (late, early, same) = (due(90), due(70), due(70));
     assign(store, &lead, &made, vec![late.clone(), early.clone(), same.clone()]).await;
 
-    assert_eq!(store.earliest_due_task().await.unwrap(), Some(at(70)));
-    assert_eq!(store.due_tasks(at(69), 10).await.unwrap(), []);
-    assert_eq!(ids(&store.due_tasks(at(89), 10).await.unwrap()), [early.id, same.id]);
-    assert_eq!(ids(&store.due_tasks(at(90), 10).await.unwrap()), [early.id, same.id, late.id]);
-    assert_eq!(ids(&store.due_tasks(at(90), 1).await.unwrap()), [early.id]);
+    assert_eq!(store.earliest_due_task(Partitions::ALL).await.unwrap(), Some(at(70)));
+    assert_eq!(store.due_tasks(Partitions::ALL, at(69), 10).await.unwrap(), []);
+    assert_eq!(ids(&store.due_tasks(Partitions::ALL, at(89), 10).await.unwrap()), [early.id, same.id]);
+    assert_eq!(ids(&store.due_tasks(Partitions::ALL, at(90), 10).await.unwrap()), [early.id, same.id, late.id]);
+    assert_eq!(ids(&store.due_tasks(Partitions::ALL, at(90), 1).await.unwrap()), [early.id]);
     moved(store, &lead, &early, &[Due], 90).await;
     moved(store, &lead, &same, &[Due], 90).await;
-    assert_eq!(ids(&store.due_tasks(at(90), 10).await.unwrap()), [late.id]);
-    assert_eq!(store.earliest_due_task().await.unwrap(), Some(at(90)));
+    assert_eq!(ids(&store.due_tasks(Partitions::ALL, at(90), 10).await.unwrap()), [late.id]);
+    assert_eq!(store.earliest_due_task(Partitions::ALL).await.unwrap(), Some(at(90)));
 }
 
 fn wanted(limit: usize) -> Wanted {

@@ -4,7 +4,7 @@ use campanile_model::backfill::{Backfill, BackfillEnd, BackfillState};
 use campanile_model::instance::{Instance, InstanceState, OmissionReason, Origin};
 use campanile_model::job::Job;
 use campanile_model::question::{Question, QuestionAnswer};
-use campanile_model::{InstanceId, QuestionId, RequestId, Timestamp};
+use campanile_model::{InstanceId, Partitions, QuestionId, RequestId, Timestamp};
 use futures::future::join;
 use serde_json::json;
 
@@ -37,7 +37,7 @@ fn following(job: &Job, second: i64, upstream: &Instance) -> Instance {
 }
 
 async fn waiting(store: &dyn Store) -> Vec<(i64, InstanceId, InstanceState, bool)> {
-    let endings = store.endings(100).await.unwrap();
+    let endings = store.endings(Partitions::ALL, 100).await.unwrap();
     endings.into_iter().map(|ending| (ending.seq, ending.instance, ending.state, ending.kept)).collect()
 }
 
@@ -55,7 +55,7 @@ pub async fn the_end_of_an_instance_waits_for_every_job_that_runs_after_its_own(
     let superseded = launched(store, &lead, &other, 120).await;
     assert!(store.end_unassigned(&lead, &moves(superseded.id, InstanceState::Superseded, 140)).await.unwrap());
 
-    let mut found = store.endings(100).await.unwrap();
+    let mut found = store.endings(Partitions::ALL, 100).await.unwrap();
     found.sort_by_key(|ending| (ending.at, ending.job));
     let told: Vec<_> = found.iter().map(|ending| (ending.job, ending.instance, ending.state, ending.at)).collect();
     let expected = [
@@ -68,7 +68,7 @@ pub async fn the_end_of_an_instance_waits_for_every_job_that_runs_after_its_own(
     assert_eq!(told, expected);
     assert!(found.iter().all(|ending| !ending.kept));
     assert_eq!(found[0].upstream, load.id);
-    assert_eq!(store.endings(1).await.unwrap().len(), 1);
+    assert_eq!(store.endings(Partitions::ALL, 1).await.unwrap().len(), 1);
 }
 
 pub async fn an_end_that_a_person_brings_about_waits_too(store: &dyn Store) {
@@ -272,17 +272,17 @@ pub async fn a_backfill_goes_on_from_where_it_was_seen_until_it_is_done(store: &
     let asked = backfill(&job, 1);
     let puts = vec![Change::PutBackfill(asked.clone()), Change::PutBackfill(asked.clone())];
     assert_eq!(carry_out(store, &lead, puts).await, Taken::Done);
-    assert_eq!(store.open_backfills(10).await.unwrap(), std::slice::from_ref(&asked));
+    assert_eq!(store.open_backfills(Partitions::ALL, 10).await.unwrap(), std::slice::from_ref(&asked));
 
     let first = goes_on(&job, &asked, at(-600), None);
     assert_eq!(store.launch_unplanned(&lead, &[first]).await.unwrap(), [Launched::Written { made: 1 }]);
     let again = goes_on(&job, &asked, at(-600), None);
     assert_eq!(store.launch_unplanned(&lead, &[again]).await.unwrap(), [Launched::Stale]);
-    let now = store.open_backfills(10).await.unwrap().pop().expect("it is open");
+    let now = store.open_backfills(Partitions::ALL, 10).await.unwrap().pop().expect("it is open");
     assert_eq!((now.through, now.made), (at(-600), 1));
     let last = goes_on(&job, &now, at(-300), Some(at(70)));
     assert_eq!(store.launch_unplanned(&lead, &[last]).await.unwrap(), [Launched::Written { made: 1 }]);
-    assert_eq!(store.open_backfills(10).await.unwrap(), []);
+    assert_eq!(store.open_backfills(Partitions::ALL, 10).await.unwrap(), []);
 }
 
 pub async fn a_backfill_that_was_ended_goes_no_further(store: &dyn Store) {
@@ -293,13 +293,17 @@ pub async fn a_backfill_that_was_ended_goes_no_further(store: &dyn Store) {
     let puts = [&one, &other].map(|backfill| Change::PutBackfill(backfill.clone()));
     assert_eq!(carry_out(store, &lead, puts.into()).await, Taken::Done);
     assert_eq!(carry_out(store, &lead, vec![Change::RemoveJob(gone.id)]).await, Taken::Done);
-    assert_eq!(store.open_backfills(10).await.unwrap(), std::slice::from_ref(&one), "there is no job any more");
+    assert_eq!(
+        store.open_backfills(Partitions::ALL, 10).await.unwrap(),
+        std::slice::from_ref(&one),
+        "there is no job any more"
+    );
 
     let end =
         || Change::EndBackfill { backfill: one.id, end: BackfillEnd { at: at(5), how: BackfillState::Cancelled } };
     assert_eq!(carry_out(store, &lead, vec![end()]).await, Taken::Done);
     assert_eq!(carry_out(store, &lead, vec![end()]).await, Taken::Lost);
-    assert_eq!(store.open_backfills(10).await.unwrap(), []);
+    assert_eq!(store.open_backfills(Partitions::ALL, 10).await.unwrap(), []);
     let late = goes_on(&job, &one, at(-600), None);
     assert_eq!(store.launch_unplanned(&lead, &[late]).await.unwrap(), [Launched::Stale]);
     assert_eq!(store.unfinished(&[job.id]).await.unwrap(), []);
@@ -321,5 +325,5 @@ pub async fn what_is_still_to_be_answered_or_made_stays_however_old(store: &dyn 
     let purged = store.purge(&lead, &purge).await.unwrap();
     assert!(purged.others >= 2, "{purged:?}");
     assert_eq!(store.open_questions(10).await.unwrap(), [question(&job, 2, 300)]);
-    assert_eq!(store.open_backfills(10).await.unwrap(), [other]);
+    assert_eq!(store.open_backfills(Partitions::ALL, 10).await.unwrap(), [other]);
 }

@@ -15,6 +15,7 @@ pub(super) fn nothing() -> Purge {
         requests_before: at(-1_000_000),
         incidents_before: at(-1_000_000),
         alarms_before: at(-1_000_000),
+        staged_before: at(-1_000_000),
         limit: 100,
     }
 }

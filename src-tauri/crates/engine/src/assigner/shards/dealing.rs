@@ -3,22 +3,26 @@
 use std::collections::BTreeSet;
 
 use campanile_coord::Bell;
-use campanile_model::TaskId;
 use campanile_model::sharding::data::pieces_of;
 use campanile_model::sharding::deal::{Change, Open, deal, deal_again};
 use campanile_model::sharding::level;
 use campanile_model::sharding::plan::Cut;
-use campanile_model::sharding::{Level, LevelState};
+use campanile_model::sharding::{Chunk, Level, LevelState};
 use campanile_model::task::{Need, Part, Task, TaskState};
-use campanile_store::ShardWrite;
+use campanile_model::{InstanceId, TaskId};
+use campanile_store::{ShardWrite, Store};
 
 use super::{Case, Conductor, Went, need_of, write_of};
 use crate::dispatcher::outcome;
 use crate::link::Method;
 use crate::officer::PassError;
 
-/// Chunks that are dealt in one write.
+/// Chunks that are read at once.
 const CHUNKS: usize = 32;
+
+/// Of values that are dealt in one write, or little more than one chunk beyond it: the fewer writes a level takes, the
+/// fewer pieces each of its shards is in.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
 
 /// Shards that become tasks in one write, and tasks that are read or moved at once.
 pub(super) const TASKS: usize = 500;
@@ -46,31 +50,57 @@ impl Conductor<'_> {
         let mut states = Vec::new();
         self.each_shard(case, &level, |task, _| states.push(task.state())).await?;
         let state = level::ended(states);
-        let ended = Level { state, ..level };
+        let ended = level.ended(state, self.now);
         Ok(Went::did(self.write(&ShardWrite { levels: vec![ended], ..write_of(case) }).await?))
     }
 
     async fn deal_items(&self, case: &Case<'_>, level: Level) -> Result<Went, PassError> {
-        let from = (level.level, level.dealt);
-        let mut chunks = self.shared.store.chunks(case.instance.id, case.run.draft, from, CHUNKS).await?;
-        chunks.retain(|chunk| chunk.level == level.level);
+        let chunks = self.chunks_of(case, &level).await?;
         let Some(last) = chunks.last() else {
             tracing::error!(instance = %case.instance.id, level = level.level, "data of the level is missing");
-            let failed = Level { state: LevelState::Failed, dealt: level.items, ..level };
+            let failed = Level { dealt: level.items, ..level }.ended(LevelState::Failed, self.now);
             return Ok(Went::did(self.write(&ShardWrite { levels: vec![failed], ..write_of(case) }).await?));
         };
         let dealt = last.end();
-        let pieces = pieces_of(&chunks, level.shards);
-        let write = ShardWrite {
-            pieces,
-            dealt: Some((level.level, dealt)),
-            levels: vec![Level { dealt, ..level }],
-            ..write_of(case)
+        let pieces = pieces_of(chunks, level.shards);
+        let through = Some((level.level, dealt));
+        let level = Level { dealt, ..level };
+        // A small level begins with one write.
+        let (tasks, level) = match dealt < level.items {
+            true => (Vec::new(), level),
+            false => self.next_tasks(case, level),
         };
+        let write = ShardWrite { pieces, dealt: through, levels: vec![level], tasks, ..write_of(case) };
         Ok(Went::did(self.write(&write).await?))
     }
 
+    /// Those that are dealt next.
+    async fn chunks_of(&self, case: &Case<'_>, level: &Level) -> Result<Vec<Chunk>, PassError> {
+        let (mut chunks, mut bytes): (Vec<Chunk>, usize) = (Vec::new(), 0);
+        loop {
+            let from = (level.level, chunks.last().map_or(level.dealt, Chunk::end));
+            let page = self.shared.store.chunks(case.instance.id, case.run.draft, from, CHUNKS).await?;
+            let is_full = page.len() == CHUNKS;
+            for chunk in page {
+                if chunk.level != level.level || bytes >= MOST_BYTES {
+                    return Ok(chunks);
+                }
+                bytes += chunk.items.iter().map(String::len).sum::<usize>();
+                chunks.push(chunk);
+            }
+            if !is_full {
+                return Ok(chunks);
+            }
+        }
+    }
+
     async fn make_tasks(&self, case: &Case<'_>, level: Level) -> Result<Went, PassError> {
+        let (tasks, level) = self.next_tasks(case, level);
+        Ok(Went::did(self.write(&ShardWrite { tasks, levels: vec![level], ..write_of(case) }).await?))
+    }
+
+    /// Shards that are to become tasks next, and the level as it is with them.
+    fn next_tasks(&self, case: &Case<'_>, level: Level) -> (Vec<Task>, Level) {
         let cut = Cut { items: level.items, shards: level.shards };
         let shards: Vec<u32> = (0..level.shards).collect();
         let executors: Vec<&str> = level.executors.iter().map(String::as_str).collect();
@@ -87,8 +117,7 @@ impl Conductor<'_> {
             .collect();
         let made = level.made + u32::try_from(tasks.len()).unwrap_or(u32::MAX);
         let first = level.first.or(tasks.first().map(|task| task.id));
-        let write = ShardWrite { tasks, levels: vec![Level { made, first, ..level }], ..write_of(case) };
-        Ok(Went::did(self.write(&write).await?))
+        (tasks, Level { made, first, ..level })
     }
 
     /// Shards that nobody has go to others, where those who are there have changed.
@@ -152,24 +181,40 @@ impl Conductor<'_> {
         of: &Level,
         mut look: impl FnMut(&Task, u32) + Send,
     ) -> Result<(), PassError> {
-        let Some(first) = of.first else { return Ok(()) };
-        let store = &self.shared.store;
-        let mut page = store.tasks(&[first]).await?;
-        let mut seen = 0;
-        while let Some(last) = page.last().map(|task| task.id) {
-            for task in &page {
-                if let Some(Part::Shard { level, index, .. }) = task.part
-                    && level == of.level
-                {
-                    look(task, index);
-                    seen += 1;
-                }
-            }
-            if seen >= of.made {
-                break;
-            }
-            page = store.tasks_after(case.instance.id, Some(last), TASKS).await?;
-        }
+        let look = |task: &Task, index| {
+            look(task, index);
+            false
+        };
+        some_shard(self.shared.store.as_ref(), case.instance.id, of, look).await?;
         Ok(())
     }
+}
+
+/// Whether some shard of a level is as `is` says; looks at no more of them than it has to.
+pub async fn some_shard(
+    store: &dyn Store,
+    instance: InstanceId,
+    of: &Level,
+    mut is: impl FnMut(&Task, u32) -> bool + Send,
+) -> campanile_store::Result<bool> {
+    let Some(first) = of.first else { return Ok(false) };
+    let mut page = store.tasks(&[first]).await?;
+    let mut seen = 0;
+    while let Some(last) = page.last().map(|task| task.id) {
+        for task in &page {
+            if let Some(Part::Shard { level, index, .. }) = task.part
+                && level == of.level
+            {
+                if is(task, index) {
+                    return Ok(true);
+                }
+                seen += 1;
+            }
+        }
+        if seen >= of.made {
+            break;
+        }
+        page = store.tasks_after(instance, Some(last), TASKS).await?;
+    }
+    Ok(false)
 }

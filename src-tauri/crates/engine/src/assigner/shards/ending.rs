@@ -1,10 +1,10 @@
 //! How a run that is cut into shards ends: by itself, with `post_process`, or because someone asked for it.
 
 use campanile_coord::Bell;
-use campanile_model::Failure;
 use campanile_model::instance::{InstanceMove, InstanceState};
-use campanile_model::sharding::{Level, LevelState, Phase, ShardRun};
+use campanile_model::sharding::{Level, LevelState, Phase, Selection, ShardRun};
 use campanile_model::task::{IncidentKind, Part, Step, StopCause, TaskState};
+use campanile_model::{Failure, TaskId};
 use campanile_store::{Settlement, ShardWrite};
 
 use super::super::ended;
@@ -21,7 +21,7 @@ const MOST_HELD: usize = 20_000;
 
 impl Conductor<'_> {
     /// All levels are final: `post_process` where there is one, once the last notice is over.
-    pub(super) async fn all_levels_over(&self, case: &Case<'_>, states: &[LevelState]) -> Result<Went, PassError> {
+    pub(super) async fn all_levels_over(&self, case: &Case<'_>) -> Result<Went, PassError> {
         if !self.shared.store.open_tasks(case.instance.id, 1).await?.is_empty() {
             return Ok(Went::default());
         }
@@ -34,10 +34,24 @@ impl Conductor<'_> {
             let run = ShardRun { phase: Phase::PostProcess, post: Some(task.id), ..case.run.clone() };
             return Ok(Went::did(self.write(&ShardWrite { tasks: vec![task], ..ShardWrite::of(run) }).await?));
         }
-        match states.iter().all(|state| *state == LevelState::Succeeded) {
-            true => self.end(case, InstanceState::Succeeded, None, None).await,
-            false => self.end(case, InstanceState::Failed, self.failure(case).await?, None).await,
+        let mut states = Vec::new();
+        if case.run.behind.is_some() {
+            let levels = self.shared.store.levels(case.instance.id).await?;
+            states.extend(levels.iter().map(|level| level.state));
         }
+        self.end_as(case, &states, None).await
+    }
+
+    /// Ends it as its levels did, `post_process` having nothing against it.
+    async fn end_as(&self, case: &Case<'_>, levels: &[LevelState], result: Option<String>) -> Result<Went, PassError> {
+        if levels.contains(&LevelState::Failed) {
+            return self.end(case, InstanceState::Failed, self.failure(case).await?, None).await;
+        }
+        if levels.contains(&LevelState::Cancelled) {
+            // A person took shards out of it.
+            return self.end(case, InstanceState::Cancelled, None, None).await;
+        }
+        self.end(case, InstanceState::Succeeded, None, result).await
     }
 
     pub(super) async fn after_post_process(&self, case: &Case<'_>) -> Result<Went, PassError> {
@@ -47,12 +61,9 @@ impl Conductor<'_> {
             return Ok(Went::default());
         }
         let levels = self.shared.store.levels(case.instance.id).await?;
-        let went_well = levels.iter().all(|level| level.state == LevelState::Succeeded);
+        let states: Vec<LevelState> = levels.iter().map(|level| level.state).collect();
         match task.state() {
-            TaskState::Succeeded if went_well => {
-                self.end(case, InstanceState::Succeeded, None, task.result.clone()).await
-            }
-            TaskState::Succeeded => self.end(case, InstanceState::Failed, self.failure(case).await?, None).await,
+            TaskState::Succeeded => self.end_as(case, &states, task.result.clone()).await,
             TaskState::Cancelled => self.end(case, InstanceState::Cancelled, None, None).await,
             _ => self.end(case, InstanceState::Failed, task.failure.clone(), None).await,
         }
@@ -95,6 +106,38 @@ impl Conductor<'_> {
             self.shared.coord.ring(bell);
         }
         Ok(Went::did(settled.into_iter().filter(|settled| *settled).count()))
+    }
+
+    /// Someone asked for the end of some of its shards. The run goes on with the others.
+    pub(super) async fn stop_some(&self, case: &Case<'_>) -> Result<Went, PassError> {
+        let store = &self.shared.store;
+        let mut open: Vec<TaskId> = Vec::new();
+        for level in store.levels(case.instance.id).await? {
+            if !level.state.is_final() && case.run.stops.touches(level.level) {
+                self.each_shard(case, &level, |task, index| {
+                    if case.run.stops.has(level.level, index)
+                        && stopping::ask(task.clone(), StopCause::Operator, self.now).is_some()
+                    {
+                        open.push(task.id);
+                    }
+                })
+                .await?;
+            }
+        }
+        for some in open.chunks(BATCH) {
+            let tasks = store.tasks(some).await?.into_iter();
+            let steps: Vec<Step> =
+                tasks.filter_map(|task| stopping::ask(task, StopCause::Operator, self.now)).collect();
+            store.take(self.lead, &steps).await?;
+        }
+        if !open.is_empty() {
+            // Looked at once more before it is done with: a step may have been lost.
+            self.shared.coord.ring(Bell::Monitor);
+            self.shared.events.say(Topic::Tasks, self.now);
+            return Ok(Went::did(open.len()));
+        }
+        let run = ShardRun { stops: Selection::default(), ..case.run.clone() };
+        Ok(Went::did(self.write(&ShardWrite::of(run)).await?))
     }
 
     /// Someone asked for its end: what has not begun ends at once, what runs is asked to stop.
