@@ -145,23 +145,32 @@ impl MysqlStore {
         until: Timestamp,
     ) -> Result<Vec<Lead>> {
         let named = list(leases.iter().map(|lease| bytes(lease)));
-        let there = format!("SELECT lease FROM leases FORCE INDEX (PRIMARY) WHERE lease IN ({named})");
-        let there = self.read().await?.rows(composed(there)).await?;
-        let there: BTreeSet<String> = there.iter().map(|row| row.text("lease")).collect::<Result<_>>()?;
+        let there =
+            format!("SELECT lease, holder, term, until_at FROM leases FORCE INDEX (PRIMARY) WHERE lease IN ({named})");
+        let mut open: BTreeSet<&str> = leases.iter().map(String::as_str).collect();
+        let mut new = open.clone();
+        for found in self.read().await?.rows(composed(there)).await? {
+            let found = lease_row(&found)?;
+            new.remove(found.lead.lease.as_str());
+            if found.until > now && found.lead.holder != holder {
+                open.remove(found.lead.lease.as_str());
+            }
+        }
+        // What others hold is not even locked: whoever looks is in nobody's way.
+        if open.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut write = self.write().await?;
-        let new: Vec<Row> = leases
-            .iter()
-            .filter(|lease| !there.contains(*lease))
-            .map(|lease| row![bytes(lease), bytes(""), 0_i64, 0_i64])
-            .collect();
+        let new: Vec<Row> = new.into_iter().map(|lease| row![bytes(lease), bytes(""), 0_i64, 0_i64]).collect();
         if !new.is_empty() {
             let tail = "ON DUPLICATE KEY UPDATE lease = VALUES(lease)";
             write.insert("INSERT INTO leases (lease, holder, term, until_at)", &new, tail).await?;
         }
         // Who is about to take one, or writes under one, is not waited for: there is a next time.
         let text = format!(
-            "SELECT lease, holder, term, until_at FROM leases FORCE INDEX (PRIMARY) WHERE lease IN ({named})
-             ORDER BY lease FOR UPDATE SKIP LOCKED"
+            "SELECT lease, holder, term, until_at FROM leases FORCE INDEX (PRIMARY) WHERE lease IN ({})
+             ORDER BY lease FOR UPDATE SKIP LOCKED",
+            list(open.into_iter().map(bytes))
         );
         let mut taken = Vec::new();
         for found in write.rows(composed(text)).await? {

@@ -88,6 +88,14 @@ pub async fn of_nodes_that_take_at_once_each_lease_goes_to_one(store: &dyn Store
         led = join_all(asked).await.into_iter().flat_map(Result::unwrap).collect();
     }
     assert_eq!(names(&led), all);
+
+    // Who asks for what others hold is not in their way: their own is theirs each time they ask.
+    for _ in 0..10 {
+        let asked = holders.iter().map(|holder| store.take_leases(&all, holder, at(1), at(10)));
+        let again: Vec<Lead> = join_all(asked).await.into_iter().flat_map(Result::unwrap).collect();
+        assert_eq!(names(&again), all);
+        assert!(again.iter().all(|lead| led.contains(lead)), "{again:?}");
+    }
 }
 
 pub async fn a_write_shows_every_lease_that_it_depends_on(store: &dyn Store) {
