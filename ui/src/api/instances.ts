@@ -25,7 +25,7 @@ export const instanceQuery = (instance: string) =>
   queryOptions({
     queryKey: ["instances", "one", instance],
     queryFn: () => call("get_instance", { instance }),
-    meta: { topics: ["tasks"] },
+    meta: { topics: ["tasks"], paceMs: 500 },
   });
 
 /** Why a run ran when it ran, or a job did not fire at a time. */

@@ -1,6 +1,7 @@
 // The live connection, kept for as long as the window is open: connects, counts frames, asks again what they make stale,
-// connects anew when it ends. What it knows (are we connected, since when not, the node's status bar) is read with `useLive`.
-import type { QueryClient } from "@tanstack/react-query";
+// connects anew when it ends. What it knows (are we connected, since when not, the node's status bar) is read with `useLive`,
+// which renders only where what it reads has changed.
+import { type QueryClient, replaceEqualDeep } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
 import { nodeSays } from "@/lib/clock";
 import { type FeedLink, openFeed } from "./door";
@@ -17,11 +18,23 @@ export interface Live {
 }
 
 let live: Live = { phase: "connecting", heardAt: null, status: null, fault: null };
+/** The same, as it is shown where figures go by: nobody reads ten of them a second. */
+let calm: Live = live;
+const CALM_MS = 500;
+let calmTimer: number | undefined;
 const listeners = new Set<() => void>();
 
 function become(next: Live) {
-  live = next;
+  // What says the same stays the same object, down to its parts.
+  live = { ...next, status: replaceEqualDeep(live.status, next.status) };
+  if (calm.phase !== live.phase) calm = live;
   for (const listener of listeners) listener();
+  if (calmTimer !== undefined) return;
+  calmTimer = window.setTimeout(() => {
+    calmTimer = undefined;
+    calm = live;
+    for (const listener of listeners) listener();
+  }, CALM_MS);
 }
 
 /** The node sends a frame at least this often, if only to say that nothing happened; silence beyond it is a lost link. */
@@ -68,12 +81,17 @@ export function startLive(client: QueryClient): () => void {
   };
 }
 
-export function useLive(): Live {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => live,
-  );
+function subscribe(listener: () => void) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** What `read` finds in it: a part of it, or a plain value. */
+export function useLive<T>(read: (live: Live) => T): T {
+  return useSyncExternalStore(subscribe, () => read(live));
+}
+
+/** The same for figures that go by: twice a second. */
+export function useCalmly<T>(read: (live: Live) => T): T {
+  return useSyncExternalStore(subscribe, () => read(calm));
 }

@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { CODES, FILLS, MOST_CELLS, ShardCells, sizeOf, UNMADE } from "./shardCells";
+import { expect, test, vi } from "vitest";
+import { CODES, FILLS, lookOf, MOST_CELLS, ShardCells, sizeOf, UNMADE } from "./shardCells";
 
 const laid = (...shards: number[]) => {
   const cells = new ShardCells();
@@ -49,7 +49,8 @@ test("a level that starts before others moves them, with what is marked of them"
 });
 
 test("a cell is full only when all is done, and shows something as soon as anything is", () => {
-  const cells = laid(1);
+  const cells = new ShardCells();
+  cells.lay({ level: [0], items: [1_000], shards: [1] });
   for (const [done, fill] of [
     [0, 0],
     [1, 1],
@@ -58,11 +59,36 @@ test("a cell is full only when all is done, and shows something as soon as anyth
     [1000, FILLS],
   ] as const) {
     cells.take(said([0, 0, 202, done]));
-    expect(cells.fillOf(0, 1000)).toBe(fill);
+    expect(cells.look[0]).toBe(lookOf(CODES.indexOf(202), fill, 0));
   }
   // Of one that succeeded without a word on its items nothing is missing.
   cells.take(said([0, 0, 301, 0]));
-  expect(cells.fillOf(0, 1000)).toBe(FILLS);
+  expect(cells.look[0]).toBe(lookOf(CODES.indexOf(301), FILLS, 0));
+});
+
+test("a mark is part of the look, and what happens to a marked cell leaves it", () => {
+  const cells = laid(2);
+  cells.mark(1, 1, true);
+  cells.take(said([0, 1, 202, 0]));
+  expect([...cells.look]).toEqual([lookOf(UNMADE, 0, 0), lookOf(CODES.indexOf(202), 0, 1)]);
+  cells.unmarkAll();
+  expect(cells.look[1]).toBe(lookOf(CODES.indexOf(202), 0, 0));
+});
+
+test("what draws is told of each change, what writes words of marks at once and of the rest now and then", () => {
+  vi.useFakeTimers();
+  const cells = laid(2);
+  let [drawn, written] = [0, 0];
+  cells.onDirty(() => drawn++);
+  cells.onWords(() => written++);
+  cells.mark(0, 1, true);
+  cells.tellMarks();
+  expect([drawn, written]).toEqual([1, 1]);
+  for (let i = 0; i < 5; i++) cells.tell();
+  expect([drawn, written]).toEqual([6, 1]);
+  vi.runAllTimers();
+  expect([drawn, written]).toEqual([6, 2]);
+  vi.useRealTimers();
 });
 
 test("marked shards are told as ranges, over what nothing can be done to", () => {
@@ -82,7 +108,7 @@ test("marked shards are told as ranges, over what nothing can be done to", () =>
   });
   cells.unmarkAll();
   expect(cells.ranges(failed)).toEqual({ count: 0, ranges: [] });
-  cells.markCode(302);
+  cells.markCodes((code) => code === 302);
   expect(cells.markedCount).toBe(3);
 });
 

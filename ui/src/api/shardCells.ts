@@ -1,5 +1,7 @@
 // What is known of the shards of a run: a code, a fill and a mark for each, in arrays of numbers, so that a hundred thousand
 // of them cost a megabyte and a change costs a write. Changed cells are noted for whoever draws them.
+//
+// It is no part of what React renders: a change is told to those who listen, and they draw, or write a number.
 import type { LevelColumns, ShardColumns } from "./types";
 
 /** In the order of the legend. The last is a shard that is not a task yet. */
@@ -15,6 +17,22 @@ const SUCCEEDED = CODES.indexOf(301);
 
 /** So many steps of filling are told apart. */
 export const FILLS = 8;
+
+/** What is written in words is written anew at most this often: nobody reads faster. */
+const WORDS_MS = 250;
+
+/** A cell's code, fill and mark as one number. */
+export function lookOf(place: number, fill: number, marked: number): number {
+  return (place * (FILLS + 1) + fill) * 2 + marked;
+}
+export const LOOKS = lookOf(CODES.length, 0, 0);
+
+/** How far a shard is, 0 to `FILLS`: one that has begun shows something, and only one that is done is full. */
+function fillOf(place: number, done: number, items: number): number {
+  if (place === SUCCEEDED) return FILLS;
+  if (done === 0 || items === 0) return 0;
+  return done >= items ? FILLS : Math.min(FILLS - 1, Math.max(1, Math.floor((done / items) * FILLS)));
+}
 
 export interface CellLevel {
   level: number;
@@ -34,16 +52,49 @@ export class ShardCells {
   code = new Uint8Array(0);
   done = new Uint32Array(0);
   marked = new Uint8Array(0);
+  /** What each looks like, by `lookOf`. */
+  look = new Uint16Array(0);
   markedCount = 0;
   counts = new Uint32Array(CODES.length);
-  /** Grows with every change of the cells; of marks too. */
-  version = 0;
+  /** How often there was something to say in words. */
+  said = 0;
   /** Grows where cells came to stand elsewhere. */
   shape = 0;
   #byLevel = new Map<number, CellLevel>();
   #dirty = new Uint32Array(4_096);
   #dirtyCount = 0;
   #allDirty = true;
+  readonly #drawers = new Set<() => void>();
+  readonly #readers = new Set<() => void>();
+  #wordsAt = 0;
+  #words: number | undefined;
+
+  /** Calls back when there is something to draw. */
+  onDirty(draw: () => void): () => void {
+    this.#drawers.add(draw);
+    return () => this.#drawers.delete(draw);
+  }
+
+  /** Calls back when there is something to say in words: at once where marks changed, else now and then. */
+  onWords(read: () => void): () => void {
+    this.#readers.add(read);
+    return () => this.#readers.delete(read);
+  }
+
+  /** Said by whoever has changed something, once for all of it. */
+  tell() {
+    for (const draw of this.#drawers) draw();
+    if (this.#words !== undefined) return;
+    this.#words = window.setTimeout(() => this.#say(), Math.max(0, this.#wordsAt + WORDS_MS - performance.now()));
+  }
+
+  #say() {
+    window.clearTimeout(this.#words);
+    this.#words = undefined;
+    this.#wordsAt = performance.now();
+    this.said += 1;
+    for (const read of this.#readers) read();
+  }
 
   /** The levels as they are now; what is known of their shards stays. True: cells stand elsewhere. */
   lay(levels: Pick<LevelColumns, "level" | "items" | "shards">): boolean {
@@ -62,6 +113,7 @@ export class ShardCells {
       next.every((level, i) => level.of === this.levels[i]?.of && level.level === this.levels[i]?.level);
     if (same) return false;
     const [code, done, marked] = [new Uint8Array(first).fill(UNMADE), new Uint32Array(first), new Uint8Array(first)];
+    const look = new Uint16Array(first).fill(lookOf(UNMADE, 0, 0));
     for (const level of next) {
       const old = this.#byLevel.get(level.level);
       if (!old) continue;
@@ -69,6 +121,7 @@ export class ShardCells {
       code.set(this.code.subarray(old.first, old.first + count), level.first);
       done.set(this.done.subarray(old.first, old.first + count), level.first);
       marked.set(this.marked.subarray(old.first, old.first + count), level.first);
+      look.set(this.look.subarray(old.first, old.first + count), level.first);
     }
     this.levels = next;
     this.#byLevel = new Map(next.map((level) => [level.level, level]));
@@ -77,6 +130,7 @@ export class ShardCells {
     this.code = code;
     this.done = done;
     this.marked = marked;
+    this.look = look;
     this.counts.fill(0);
     for (const each of code) this.counts[each] = (this.counts[each] ?? 0) + 1;
     this.markedCount = marked.reduce((sum, each) => sum + each, 0);
@@ -97,45 +151,55 @@ export class ShardCells {
       }
       // Beyond what is drawn.
       if (index >= of.shards) continue;
-      this.#set(of.first + index, PLACE.get(state[i] as number) ?? UNMADE, done[i] as number);
+      this.#set(of, index, PLACE.get(state[i] as number) ?? UNMADE, done[i] as number);
     }
     return known;
   }
 
-  #set(cell: number, code: number, done: number) {
+  #set(of: CellLevel, index: number, code: number, done: number) {
+    const cell = of.first + index;
     const before = this.code[cell] as number;
     if (before === code && this.done[cell] === done) return;
     this.counts[before] = (this.counts[before] ?? 1) - 1;
     this.counts[code] = (this.counts[code] ?? 0) + 1;
     this.code[cell] = code;
     this.done[cell] = done;
+    const look = lookOf(code, fillOf(code, done, sizeOf(of.items, of.of, index)), this.marked[cell] as number);
+    if (this.look[cell] === look) return;
+    this.look[cell] = look;
     this.#touch(cell);
   }
 
   mark(first: number, count: number, on: boolean) {
-    for (let cell = first; cell < first + count; cell++) {
-      if (this.marked[cell] === (on ? 1 : 0)) continue;
-      this.marked[cell] = on ? 1 : 0;
-      this.markedCount += on ? 1 : -1;
-      this.#touch(cell);
-    }
+    for (let cell = first; cell < first + count; cell++) this.#mark(cell, on ? 1 : 0);
   }
 
   unmarkAll() {
     if (this.markedCount === 0) return;
-    this.marked.fill(0);
-    this.markedCount = 0;
-    this.#touchAll();
+    for (let cell = 0; cell < this.size; cell++) this.#mark(cell, 0);
   }
 
-  /** Marks every shard of a code, of those that are drawn. */
-  markCode(code: CellCode) {
-    const place = PLACE.get(code);
-    for (let cell = 0; cell < this.size; cell++) if (this.code[cell] === place) this.mark(cell, 1, true);
+  /** Marks every shard of some codes, of those that are drawn. */
+  markCodes(is: (code: CellCode) => boolean) {
+    const wanted = CODES.map(is);
+    for (let cell = 0; cell < this.size; cell++) if (wanted[this.code[cell] as number]) this.#mark(cell, 1);
+  }
+
+  #mark(cell: number, on: 0 | 1) {
+    if (this.marked[cell] === on) return;
+    this.marked[cell] = on;
+    this.markedCount += on === 1 ? 1 : -1;
+    this.look[cell] = ((this.look[cell] as number) & ~1) | on;
+    this.#touch(cell);
+  }
+
+  /** Said by whoever has marked something, once for all of it. */
+  tellMarks() {
+    for (const draw of this.#drawers) draw();
+    this.#say();
   }
 
   #touch(cell: number) {
-    this.version += 1;
     if (this.#allDirty) return;
     if (this.#dirtyCount === this.#dirty.length) {
       this.#allDirty = true;
@@ -145,13 +209,12 @@ export class ShardCells {
   }
 
   #touchAll() {
-    this.version += 1;
     this.#allDirty = true;
   }
 
   /** What has changed since it was asked last: those cells, or all of them. */
-  takeDirty(): Uint32Array | "all" {
-    const dirty = this.#allDirty ? ("all" as const) : this.#dirty.subarray(0, this.#dirtyCount);
+  takeDirty(): Uint32Array<ArrayBuffer> | "all" {
+    const dirty = this.#allDirty ? ("all" as const) : this.#dirty.slice(0, this.#dirtyCount);
     this.#allDirty = false;
     this.#dirtyCount = 0;
     return dirty;
@@ -181,14 +244,6 @@ export class ShardCells {
       else return level;
     }
     return undefined;
-  }
-
-  /** How far a shard is, 0 to `FILLS`: one that has begun shows something, and only one that is done is full. */
-  fillOf(cell: number, items: number): number {
-    if (this.code[cell] === SUCCEEDED) return FILLS;
-    const done = this.done[cell] as number;
-    if (done === 0 || items === 0) return 0;
-    return done >= items ? FILLS : Math.min(FILLS - 1, Math.max(1, Math.floor((done / items) * FILLS)));
   }
 
   /** How many shards of each code there are in each level. */

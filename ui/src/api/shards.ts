@@ -22,11 +22,10 @@ export const shardQuery = (instance: string, level: number, shard: number) =>
     gcTime: 10_000,
   });
 
-export interface CellsNow {
-  /** The same object for as long as it is looked at; what it knows changes. */
+interface CellsNow {
+  /** The same object for as long as it is looked at; what it knows changes, and it tells that itself. */
   cells: ShardCells;
   seen: number;
-  version: number;
 }
 
 export const shardCellsQuery = (instance: string) => {
@@ -36,6 +35,8 @@ export const shardCellsQuery = (instance: string) => {
     queryFn: ({ client }) => readOn(client, queryKey, instance),
     // Ten times a second, and no faster than the answers come.
     meta: { topics: ["tasks"], paceMs: 100 },
+    // Whoever looks is not rendered anew for what changes in it.
+    select: ({ cells }: CellsNow) => cells,
     structuralSharing: false,
     staleTime: 0,
     gcTime: 30_000,
@@ -54,8 +55,9 @@ async function readOn(client: QueryClient, key: readonly unknown[], instance: st
       cells.lay(await allLevels(instance));
       cells.take(changes.shards);
     }
+    cells.tell();
     seen = changes.seen;
-    if (!changes.more) return { cells, seen, version: cells.version };
+    if (!changes.more) return { cells, seen };
   }
 }
 
@@ -73,11 +75,12 @@ async function readAll(
     const page: Awaited<ReturnType<typeof call<"list_shards">>> = await call("list_shards", { instance, cursor });
     seen ??= page.seen;
     cells.take(page.shards);
+    cells.tell();
     cursor = page.next;
     // What is known so far is shown.
-    if (cursor !== null) client.setQueryData<CellsNow>(key, { cells, seen, version: cells.version });
+    if (cursor !== null) client.setQueryData<CellsNow>(key, { cells, seen });
   } while (cursor !== null);
-  return { cells, seen, version: cells.version };
+  return { cells, seen };
 }
 
 async function allLevels(instance: string): Promise<Pick<LevelColumns, "level" | "items" | "shards">> {

@@ -59,9 +59,8 @@ export function HoldBanner() {
   const w = useWords(shellWords);
   const lang = useLang();
   const now = useNow();
-  const { status } = useLive();
+  const hold = useLive(({ status }) => status?.hold);
   const release = useRelease();
-  const hold = status?.hold;
   if (!hold) return null;
   const body = w.bannerBody(hold.by, relative(hold.since, now, lang), hold.reason);
   return (

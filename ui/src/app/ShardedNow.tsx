@@ -2,7 +2,7 @@
 // the list where there are several.
 import { Link } from "@tanstack/react-router";
 import { useRef } from "react";
-import { useLive } from "@/api/live";
+import { useCalmly } from "@/api/live";
 import { cx } from "@/lib/cx";
 import { percent } from "@/lib/pace";
 import { figure, useWords } from "@/lib/words";
@@ -11,7 +11,7 @@ import { shellWords } from "./words";
 
 export function ShardedNow({ shut }: { shut: boolean }) {
   const w = useWords(shellWords);
-  const { status } = useLive();
+  const status = useCalmly((live) => live.status);
   const busy = useRef<Busy>(NOT_BUSY);
   const seen = useRef<unknown>(null);
   if (status && seen.current !== status) {

@@ -46,8 +46,7 @@ export function Shell() {
   const said = useSaid();
   const navigate = useNavigate();
   const client = useQueryClient();
-  const { status, fault } = useLive();
-  const trouble = fault ?? status?.trouble ?? null;
+  const trouble = useLive(({ fault, status }) => fault ?? status?.trouble ?? null);
   const { railShut } = useAppearance();
   const bootstrap = useQuery(bootstrapQuery());
   const save = useSetSetting();

@@ -1,5 +1,5 @@
 // The line at the foot: how fast, what waits where, when something last happened. All from the feed's frames.
-import { useLive } from "@/api/live";
+import { useCalmly } from "@/api/live";
 import { LANES } from "@/components";
 import { stateWords } from "@/components/states";
 import { useNow } from "@/lib/clock";
@@ -13,7 +13,7 @@ export function StatusBar() {
   const s = useWords(stateWords);
   const lang = useLang();
   const now = useNow();
-  const { status } = useLive();
+  const status = useCalmly((live) => live.status);
   const rate = status?.tasks_per_second ?? 0;
   const last = status?.last_event_at ?? null;
   return (

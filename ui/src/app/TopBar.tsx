@@ -23,7 +23,8 @@ export function TopBar({
   onKeys: () => void;
 }) {
   const w = useWords(shellWords);
-  const { status } = useLive();
+  const connected = useLive(({ status }) => status !== null);
+  const held = useLive(({ status }) => Boolean(status?.hold));
   const [asking, setAsking] = useState(false);
   return (
     <header className="relative flex h-(--topbar) shrink-0 items-center gap-3 border-line border-b bg-surface pr-3 pl-4">
@@ -44,10 +45,10 @@ export function TopBar({
       <Button
         size="sm"
         icon={<Hand />}
-        why={status === null ? w.node.lost : status.hold ? w.bannerTitle : null}
+        why={!connected ? w.node.lost : held ? w.bannerTitle : null}
         onPress={() => setAsking(true)}
       >
-        {status?.hold ? w.held : w.hold}
+        {held ? w.held : w.hold}
       </Button>
       <HoldDialog open={asking} onClose={() => setAsking(false)} />
     </header>
@@ -57,7 +58,9 @@ export function TopBar({
 function Connection({ name }: { name: string }) {
   const w = useWords(shellWords);
   const lang = useLang();
-  const { phase, heardAt, status } = useLive();
+  const phase = useLive((live) => live.phase);
+  const heardAt = useLive((live) => (live.phase === "lost" ? live.heardAt : null));
+  const state = useLive(({ status }) => status?.node ?? null);
   useEverySecond();
   const age = heardAt === null ? null : Date.now() - heardAt;
   const node =
@@ -65,11 +68,11 @@ function Connection({ name }: { name: string }) {
       ? age === null
         ? w.node.lost
         : w.lostFor(span(Math.max(1_000, age), lang))
-      : status === null
+      : state === null
         ? w.node.connecting
-        : status.node === "leading"
+        : state === "leading"
           ? w.node.leader
-          : status.node === "standby"
+          : state === "standby"
             ? w.node.follower
             : w.node.starting;
   return (
@@ -93,7 +96,7 @@ function Connection({ name }: { name: string }) {
             "size-2 shrink-0",
             phase === "lost"
               ? "rotate-45 bg-bad"
-              : status?.node === "leading"
+              : state === "leading"
                 ? "rounded-full bg-ok"
                 : "rounded-full border-[1.5px] border-ink-3",
           )}

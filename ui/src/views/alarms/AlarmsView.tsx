@@ -50,7 +50,7 @@ export function AlarmsView() {
   const lang = useLang();
   const navigate = useNavigate();
   const { show = "open", alarm: shown } = alarmsRoute.useSearch();
-  const { status } = useLive();
+  const openAlarms = useLive(({ status }) => status?.open_alarms ?? 0);
   const query = useInfiniteQuery(alarmsQuery(STATES[show]));
   const [cursor, setCursor] = useState<string | null>(shown ?? null);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -148,7 +148,7 @@ export function AlarmsView() {
           options={[
             {
               value: "open",
-              label: status && status.open_alarms > 0 ? `${w.show.open} ${figure(status.open_alarms)}` : w.show.open,
+              label: openAlarms > 0 ? `${w.show.open} ${figure(openAlarms)}` : w.show.open,
             },
             { value: "resolved", label: w.show.resolved },
             { value: "all", label: w.show.all },

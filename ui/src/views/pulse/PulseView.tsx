@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { BellOff, Check, CircleAlert, Hand } from "lucide-react";
-import { useLive } from "@/api/live";
+import { useCalmly, useLive } from "@/api/live";
 import { pulseQuery } from "@/api/pulse";
 import type { AlarmRow, InstanceRow, LaneView, OutcomesView, Pulse, Upcoming } from "@/api/types";
 import {
@@ -46,10 +46,10 @@ export function PulseView() {
 
 function Lead({ pulse }: { pulse: Pulse }) {
   const w = useWords(pulseWords);
-  const { status } = useLive();
+  const held = useLive(({ status }) => Boolean(status?.hold));
   if (pulse.jobs === 0) return null;
   const hands = pulse.alarms.filter((alarm) => alarm.state === "firing").length;
-  const [icon, text, tone] = status?.hold
+  const [icon, text, tone] = held
     ? [<Hand key="held" />, w.held, "text-warn"]
     : hands > 0
       ? [<CircleAlert key="hands" />, w.hands(hands), "text-bad"]
@@ -64,7 +64,7 @@ function Lead({ pulse }: { pulse: Pulse }) {
 
 function Detail({ pulse }: { pulse: Pulse }) {
   const w = useWords(pulseWords);
-  const { status } = useLive();
+  const status = useCalmly((live) => live.status);
   const total = pulse.next_hour.reduce((sum, minute) => sum + minute.firings, 0);
   return (
     <div className="@container">

@@ -1,7 +1,7 @@
 // What a shard under the pointer is. What is known stands at once; who has it, which attempt it is and what it wrote last
 // come when the pointer rests.
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "react";
 import { CODES, type ShardCells } from "@/api/shardCells";
 import { shardQuery } from "@/api/shards";
 import { isTaskCode, stateWords, TaskState } from "@/components";
@@ -9,49 +9,69 @@ import { useSaid, useWords } from "@/lib/words";
 import { Facts } from "@/primitives";
 import { runWords } from "../words";
 import type { Point } from "./grid";
+import { useCells } from "./useCells";
 import { shardsWords } from "./words";
 
 const REST_MS = 160;
 const AWAY_PX = 14;
 
+export interface CardHandle {
+  /** Puts it where the pointer is now. */
+  place: () => void;
+}
+
 interface HoverCardProps {
   instance: string;
   cells: ShardCells;
   cell: number;
-  at: Point;
+  at: React.RefObject<Point>;
+  ref: React.Ref<CardHandle>;
 }
 
-export function HoverCard({ instance, cells, cell, at }: HoverCardProps) {
+export function HoverCard({ instance, cells, cell, at, ref }: HoverCardProps) {
   const w = useWords(shardsWords);
   const r = useWords(runWords);
   const s = useWords(stateWords);
   const said = useSaid();
   const box = useRef<HTMLDivElement>(null);
-  const [place, setPlace] = useState<Point>({ x: -9_999, y: 0 });
   const shard = cells.shardOf(cell);
   const [rested, setRested] = useState<number | null>(null);
   useEffect(() => {
     const timer = window.setTimeout(() => setRested(cell), REST_MS);
     return () => window.clearTimeout(timer);
   }, [cell]);
-  const code: number = CODES[cells.code[cell] ?? CODES.length - 1] ?? 0;
+  const code: number = useCells(cells, (of) => CODES[of.code[cell] ?? CODES.length - 1] ?? 0);
   const more = useQuery({
     ...shardQuery(instance, shard?.level ?? 0, shard?.shard ?? 0),
     enabled: rested === cell && code !== 0 && shard !== undefined,
   });
   const view = rested === cell ? more.data : undefined;
 
-  // It stays inside the canvas, and off what it speaks of. Measured anew when there is more in it.
+  // It stays inside the canvas, and off what it speaks of. Measured anew when there is more in it, not when it moves.
+  const sizes = useRef({ wide: 0, high: 0, frameWide: 0, frameHigh: 0 });
+  const place = () => {
+    const card = box.current;
+    if (!card) return;
+    const { wide, high, frameWide, frameHigh } = sizes.current;
+    const { x: left, y: top } = at.current;
+    const x = left + AWAY_PX + wide > frameWide ? left - AWAY_PX - wide : left + AWAY_PX;
+    const y = top + AWAY_PX + high > frameHigh ? top - AWAY_PX - high : top + AWAY_PX;
+    card.style.transform = `translate(${Math.max(4, x)}px, ${Math.max(4, Math.min(y, frameHigh - high - 4))}px)`;
+  };
+  useImperativeHandle(ref, () => ({ place }));
   // biome-ignore lint/correctness/useExhaustiveDependencies: its size follows what is known
   useLayoutEffect(() => {
     const card = box.current;
     const frame = card?.parentElement;
     if (!card || !frame) return;
-    const [wide, high] = [card.offsetWidth, card.offsetHeight];
-    const x = at.x + AWAY_PX + wide > frame.clientWidth ? at.x - AWAY_PX - wide : at.x + AWAY_PX;
-    const y = at.y + AWAY_PX + high > frame.clientHeight ? at.y - AWAY_PX - high : at.y + AWAY_PX;
-    setPlace({ x: Math.max(4, x), y: Math.max(4, Math.min(y, frame.clientHeight - high - 4)) });
-  }, [at.x, at.y, view, cell]);
+    sizes.current = {
+      wide: card.offsetWidth,
+      high: card.offsetHeight,
+      frameWide: frame.clientWidth,
+      frameHigh: frame.clientHeight,
+    };
+    place();
+  }, [view, cell, code]);
 
   if (!shard) return null;
   const task = view?.task;
@@ -66,8 +86,7 @@ export function HoverCard({ instance, cells, cell, at }: HoverCardProps) {
     <div
       ref={box}
       data-testid="shard-card"
-      className="pointer-events-none absolute z-20 flex w-76 flex-col gap-1.5 rounded-lg bg-surface px-3 py-2.5 text-xs shadow-pop"
-      style={{ left: place.x, top: place.y }}
+      className="pointer-events-none absolute top-0 left-0 z-20 flex w-76 flex-col gap-1.5 rounded-lg bg-surface px-3 py-2.5 text-xs shadow-pop"
     >
       <div className="flex items-baseline justify-between gap-2">
         <span className="font-medium text-sm">{w.level(shard.level)}</span>

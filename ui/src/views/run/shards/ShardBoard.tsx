@@ -14,18 +14,19 @@ import {
   ZoomIn,
   ZoomOut,
 } from "lucide-react";
-import { useRef, useState } from "react";
+import { memo, useImperativeHandle, useRef, useState } from "react";
 import { type CellCode, CODES, type ShardCells } from "@/api/shardCells";
 import { shardCellsQuery, useCancelShards, useRetryShards } from "@/api/shards";
-import type { InstanceRow, ShardingView } from "@/api/types";
+import type { InstanceRow, LevelColumns } from "@/api/types";
 import { Answer, isTaskCode, stateWords } from "@/components";
 import { cx } from "@/lib/cx";
 import { figure, useSaid, useWords } from "@/lib/words";
 import { Ask, Button, EmptyState, Hint, IconButton, Segmented, Skeleton, toast } from "@/primitives";
 import type { Point } from "./grid";
-import { HoverCard } from "./HoverCard";
+import { type CardHandle, HoverCard } from "./HoverCard";
 import { type CanvasHandle, ShardCanvas, type Tool } from "./ShardCanvas";
 import { CodeMark, ShardTable } from "./ShardTable";
+import { useCells } from "./useCells";
 import { shardsWords } from "./words";
 
 /** The node refuses a selection of more pieces. */
@@ -41,14 +42,14 @@ export interface ShardPlace {
 
 interface ShardBoardProps {
   row: InstanceRow;
-  sharding: ShardingView;
+  levels: LevelColumns;
   chosen: ShardPlace | null;
   onChoose: (place: ShardPlace) => void;
   /** A further tool. */
   aside?: React.ReactNode;
 }
 
-export function ShardBoard(props: ShardBoardProps) {
+export const ShardBoard = memo(function ShardBoard(props: ShardBoardProps) {
   const { row } = props;
   const w = useWords(shardsWords);
   const query = useQuery(shardCellsQuery(row.id));
@@ -62,33 +63,22 @@ export function ShardBoard(props: ShardBoardProps) {
           </div>
         }
       >
-        {(now) => <Board {...props} now={now} />}
+        {(cells) => <Board {...props} cells={cells} />}
       </Answer>
     </section>
   );
-}
+});
 
-function Board({
-  row,
-  sharding,
-  now,
-  chosen,
-  onChoose,
-  aside,
-}: ShardBoardProps & { now: { cells: ShardCells; seen: number; version: number } }) {
+function Board({ row, levels, cells, chosen, onChoose, aside }: ShardBoardProps & { cells: ShardCells }) {
   const w = useWords(shardsWords);
   const s = useWords(stateWords);
-  const { cells } = now;
   const canvas = useRef<CanvasHandle>(null);
   const [tool, setTool] = useState<Tool>("rectangle");
-  const [look, setLook] = useState<{ cell: number; at: Point } | null>(null);
+  const hover = useRef<HoverHandle>(null);
   const [asTable, setAsTable] = useState(false);
-  // Marks live in the cells; this says that they have changed.
-  const [, setMarks] = useState(0);
-  const marksChanged = () => setMarks((n) => n + 1);
-  const { levels } = sharding;
+  const empty = useCells(cells, (of) => of.size === 0);
   // A level that has just been cut is laid out before its first shard is told.
-  if (levels.next === null) cells.lay(levels);
+  if (levels.next === null && cells.lay(levels)) cells.tell();
 
   const toStart = levels.state.reduce(
     (sum, state, i) =>
@@ -104,55 +94,13 @@ function Board({
   };
   const chosenCell = chosen ? (cells.cellOf(chosen.level, chosen.shard) ?? null) : null;
   const over = row.finished !== null;
-  const failed = CODES.reduce<number>(
-    (sum, code, place) => (hasFailed(code) ? sum + (cells.counts[place] ?? 0) : sum),
-    0,
-  );
 
   return (
     <>
       <div className="flex flex-wrap items-center gap-x-2 gap-y-1.5 border-line border-b px-3 py-2">
-        <Legend
-          cells={cells}
-          onMark={(code) => {
-            cells.unmarkAll();
-            cells.markCode(code);
-            marksChanged();
-          }}
-        />
+        <Legend cells={cells} />
         <span className="ml-auto flex items-center gap-1">
-          {!asTable && (
-            <>
-              <Segmented
-                bare
-                icons
-                size="sm"
-                label={w.tool}
-                value={tool}
-                onChange={setTool}
-                options={[
-                  { value: "rectangle", label: w.tools.rectangle, icon: <BoxSelect /> },
-                  { value: "lasso", label: w.tools.lasso, icon: <LassoSelect /> },
-                  { value: "hand", label: w.tools.hand, icon: <Hand /> },
-                ]}
-              />
-              <IconButton
-                size="sm"
-                label={w.zoomOut}
-                kbd="-"
-                icon={<ZoomOut />}
-                onPress={() => canvas.current?.zoom(-1)}
-              />
-              <IconButton
-                size="sm"
-                label={w.zoomIn}
-                kbd="+"
-                icon={<ZoomIn />}
-                onPress={() => canvas.current?.zoom(1)}
-              />
-              <IconButton size="sm" label={w.fit} kbd="0" icon={<Maximize />} onPress={() => canvas.current?.fit()} />
-            </>
-          )}
+          {!asTable && <Tools canvas={canvas} tool={tool} onTool={setTool} />}
           {aside}
           <IconButton
             size="sm"
@@ -164,7 +112,7 @@ function Board({
         </span>
       </div>
       <div className="relative min-h-0 flex-1 p-2">
-        {cells.size === 0 ? (
+        {empty ? (
           <EmptyState title={over ? w.noneEver : w.none} hint={over ? undefined : w.noneHint} />
         ) : asTable ? (
           <ShardTable cells={cells} levels={levels} />
@@ -172,32 +120,86 @@ function Board({
           <>
             <ShardCanvas
               ref={canvas}
-              now={now}
+              cells={cells}
               levels={levels}
               tool={tool}
               chosen={chosenCell}
               onChoose={(cell) => {
                 const of = cells.shardOf(cell);
                 if (of) onChoose({ level: of.level, shard: of.shard });
-                setLook(null);
+                hover.current?.look(null);
               }}
-              onLook={setLook}
-              onMarks={marksChanged}
+              onLook={(look) => hover.current?.look(look)}
               said={said}
             />
-            {look && <HoverCard instance={row.id} cells={cells} cell={look.cell} at={look.at} />}
+            <Hover ref={hover} instance={row.id} cells={cells} />
           </>
         )}
       </div>
-      <Foot row={row} cells={cells} over={over} failed={failed} toStart={toStart} onMarks={marksChanged} />
+      <Foot row={row} cells={cells} over={over} toStart={toStart} />
     </>
   );
 }
 
+interface HoverHandle {
+  look: (look: { cell: number; at: Point } | null) => void;
+}
+
+/** By itself, so that a pointer that moves renders nothing else, and on one shard not even this. */
+function Hover({ instance, cells, ref }: { instance: string; cells: ShardCells; ref: React.Ref<HoverHandle> }) {
+  const [cell, setCell] = useState<number | null>(null);
+  const at = useRef<Point>({ x: 0, y: 0 });
+  const card = useRef<CardHandle>(null);
+  useImperativeHandle(
+    ref,
+    () => ({
+      look: (look) => {
+        if (look) at.current = look.at;
+        setCell(look?.cell ?? null);
+        card.current?.place();
+      },
+    }),
+    [],
+  );
+  return cell !== null && <HoverCard ref={card} instance={instance} cells={cells} cell={cell} at={at} />;
+}
+
+interface ToolsProps {
+  canvas: React.RefObject<CanvasHandle | null>;
+  tool: Tool;
+  onTool: (tool: Tool) => void;
+}
+
+const Tools = memo(function Tools({ canvas, tool, onTool }: ToolsProps) {
+  const w = useWords(shardsWords);
+  return (
+    <>
+      <Segmented
+        bare
+        icons
+        size="sm"
+        label={w.tool}
+        value={tool}
+        onChange={onTool}
+        options={[
+          { value: "rectangle", label: w.tools.rectangle, icon: <BoxSelect /> },
+          { value: "lasso", label: w.tools.lasso, icon: <LassoSelect /> },
+          { value: "hand", label: w.tools.hand, icon: <Hand /> },
+        ]}
+      />
+      <IconButton size="sm" label={w.zoomOut} kbd="-" icon={<ZoomOut />} onPress={() => canvas.current?.zoom(-1)} />
+      <IconButton size="sm" label={w.zoomIn} kbd="+" icon={<ZoomIn />} onPress={() => canvas.current?.zoom(1)} />
+      <IconButton size="sm" label={w.fit} kbd="0" icon={<Maximize />} onPress={() => canvas.current?.fit()} />
+    </>
+  );
+});
+
 /** Each state that there is, with its number; pressed, its shards are marked. */
-function Legend({ cells, onMark }: { cells: ShardCells; onMark: (code: CellCode) => void }) {
+const Legend = memo(function Legend({ cells }: { cells: ShardCells }) {
   const w = useWords(shardsWords);
   const s = useWords(stateWords);
+  // Which there are, a bit for each.
+  const there = useCells(cells, ({ counts }) => counts.reduce((bits, n, place) => bits | (n > 0 ? 1 << place : 0), 0));
   return (
     <div
       role="group"
@@ -206,28 +208,37 @@ function Legend({ cells, onMark }: { cells: ShardCells; onMark: (code: CellCode)
       data-testid="shard-legend"
     >
       {CODES.map((code, place) => {
-        const n = cells.counts[place] ?? 0;
-        if (n === 0) return null;
+        if ((there & (1 << place)) === 0) return null;
         const name = code === 0 ? w.notMade : `${code} ${s.task[code]}`;
         return (
           <Hint key={code} text={w.markThese(name)}>
             <Button
               variant="quiet"
               size="sm"
-              onPress={() => onMark(code)}
+              onPress={() => {
+                cells.unmarkAll();
+                cells.markCodes((each) => each === code);
+                cells.tellMarks();
+              }}
               className="h-6! gap-1! px-1.5!"
-              data-testid="shard-count"
-              data-code={code}
-              data-count={n}
             >
               <CodeMark code={code} />
               <span className="text-ink-2">{name}</span>
-              <span className="font-medium">{figure(n)}</span>
+              <Count cells={cells} place={place} />
             </Button>
           </Hint>
         );
       })}
     </div>
+  );
+});
+
+function Count({ cells, place }: { cells: ShardCells; place: number }) {
+  const n = useCells(cells, ({ counts }) => counts[place] ?? 0);
+  return (
+    <span className="font-medium" data-testid="shard-count" data-code={CODES[place]} data-count={n}>
+      {figure(n)}
+    </span>
   );
 }
 
@@ -235,18 +246,22 @@ interface FootProps {
   row: InstanceRow;
   cells: ShardCells;
   over: boolean;
-  failed: number;
   toStart: { n: number; items: number };
-  onMarks: () => void;
 }
 
-function Foot({ row, cells, over, failed, toStart, onMarks }: FootProps) {
+function Foot({ row, cells, over, toStart }: FootProps) {
   const w = useWords(shardsWords);
   const saidWords = useSaid();
   const retry = useRetryShards();
   const cancel = useCancelShards();
   const [asking, setAsking] = useState(false);
-  const marked = cells.markedCount;
+  const noneFailed = useCells(cells, ({ counts }) =>
+    CODES.every((code, place) => !hasFailed(code) || counts[place] === 0),
+  );
+  const beyond = useCells(cells, (of) => of.beyond);
+  const marked = useCells(cells, (of) => of.markedCount);
+  // What can be done to them changes with them and with what becomes of them.
+  useCells(cells, (of) => (of.markedCount === 0 ? 0 : of.said));
   const toRetry = marked > 0 ? cells.ranges(hasFailed) : { ranges: [], count: 0 };
   const toCancel = marked > 0 ? cells.ranges(isOpen) : { ranges: [], count: 0 };
   const why = (of: typeof toRetry, allowed: InstanceRow["can_retry"], none: string, wrongTime: string | null) => {
@@ -260,7 +275,7 @@ function Foot({ row, cells, over, failed, toStart, onMarks }: FootProps) {
   const whyNotCancel = why(toCancel, row.can_cancel, w.cancelNone, over ? w.hasEnded : null);
   const clear = () => {
     cells.unmarkAll();
-    onMarks();
+    cells.tellMarks();
   };
   return (
     <div className="flex min-h-11 flex-wrap items-center gap-x-2 gap-y-1 border-line border-t px-3 py-1.5 text-xs">
@@ -273,10 +288,10 @@ function Foot({ row, cells, over, failed, toStart, onMarks }: FootProps) {
         <Button
           size="sm"
           variant="quiet"
-          why={failed === 0 ? w.noFailed : null}
+          why={noneFailed ? w.noFailed : null}
           onPress={() => {
-            for (const code of CODES) if (hasFailed(code)) cells.markCode(code);
-            onMarks();
+            cells.markCodes(hasFailed);
+            cells.tellMarks();
           }}
           data-testid="mark-failed"
         >
@@ -313,10 +328,7 @@ function Foot({ row, cells, over, failed, toStart, onMarks }: FootProps) {
         {w.cancel(toCancel.count)}
       </Button>
       <span className="ml-auto text-ink-3">
-        {[
-          toStart.n > 0 && !over ? w.waiting(toStart.n, toStart.items) : null,
-          cells.beyond > 0 ? w.beyond(cells.beyond) : null,
-        ]
+        {[toStart.n > 0 && !over ? w.waiting(toStart.n, toStart.items) : null, beyond > 0 ? w.beyond(beyond) : null]
           .filter((text) => text !== null)
           .join(" · ")}
       </span>

@@ -1,7 +1,7 @@
-// The canvas of shards: draws, zooms, moves, marks, and says which shard is under the pointer or the cursor. What is drawn
-// is gathered into one picture for each frame; what changes between two of them is drawn once.
+// The canvas of shards: zooms, moves, marks, and says which shard is under the pointer or the cursor. The cells are painted
+// by `surface`, which hears of their changes directly; what lies over them is drawn here, once for each frame that needs it.
 import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "react";
-import type { CellsNow } from "@/api/shards";
+import type { ShardCells } from "@/api/shardCells";
 import type { LevelColumns } from "@/api/types";
 import { cx } from "@/lib/cx";
 import { useWords } from "@/lib/words";
@@ -20,7 +20,8 @@ import {
   step,
 } from "./grid";
 import { type Drawn, drawOver } from "./overlay";
-import { type Colours, Painter, readColours } from "./paint";
+import { readColours, type Surface, surfaceIn } from "./surface";
+import { useCells } from "./useCells";
 import { shardsWords } from "./words";
 
 export type Tool = "rectangle" | "lasso" | "hand";
@@ -31,14 +32,13 @@ export interface CanvasHandle {
 }
 
 interface ShardCanvasProps {
-  now: CellsNow;
+  cells: ShardCells;
   levels: LevelColumns;
   tool: Tool;
   chosen: number | null;
   onChoose: (cell: number) => void;
   /** Under the pointer or the cursor, with where that is on the canvas. */
   onLook: (look: { cell: number; at: Point } | null) => void;
-  onMarks: () => void;
   /** What the cursor's shard is, in words. */
   said: (cell: number) => string;
   ref: React.Ref<CanvasHandle>;
@@ -54,22 +54,25 @@ interface View {
   fitted: boolean;
 }
 
+const viewOf = ({ scroll, width, height }: View) => ({ scroll, width, height });
+
 const WHEEL_STEP = 60;
 /** A pointer that moves less than this was not dragged. */
 const STILL_PX = 4;
 
-export function ShardCanvas({ now, levels, tool, chosen, onChoose, onLook, onMarks, said, ref }: ShardCanvasProps) {
+export function ShardCanvas({ cells, levels, tool, chosen, onChoose, onLook, said, ref }: ShardCanvasProps) {
   const w = useWords(shardsWords);
-  const { cells } = now;
+  const shape = useCells(cells, (of) => of.shape);
   const box = useRef<HTMLDivElement>(null);
-  const base = useRef<HTMLCanvasElement>(null);
   const over = useRef<HTMLCanvasElement>(null);
   const view = useRef<View | null>(null);
-  const painter = useRef<Painter | null>(null);
-  const colours = useRef<Colours | null>(null);
+  const surface = useRef<Surface | null>(null);
+  /** What the surface has not been told yet. */
+  const unsaid = useRef({ grid: false, view: false });
   const frame = useRef(0);
   const cursor = useRef<number | null>(null);
   const hover = useRef<number | null>(null);
+  const ring = useRef<HTMLSpanElement>(null);
   const drag = useRef<{
     from: Point;
     line: Point[];
@@ -88,22 +91,24 @@ export function ShardCanvas({ now, levels, tool, chosen, onChoose, onLook, onMar
   const draw = () => {
     frame.current = 0;
     const at = view.current;
-    if (!at || !base.current || !over.current || !box.current) return;
-    painter.current ??= new Painter(base.current);
-    colours.current ??= readColours(box.current);
-    const started = performance.now();
-    const drawn = painter.current.paint(cells, at.grid, at.scroll, at.width, at.height, colours.current);
+    if (!at || !over.current || !box.current) return;
+    const { grid, view: moved } = unsaid.current;
+    unsaid.current = { grid: false, view: false };
+    if (grid || moved) surface.current?.say(grid ? { grid: at.grid, view: viewOf(at) } : { view: viewOf(at) });
     drawOver(over.current, box.current, at, shown.current, {
       cursor: document.activeElement === box.current ? cursor.current : null,
-      hover: hover.current,
       line: drag.current?.on && drag.current.how !== "hand" ? drag.current.line : [],
       rectangle: drag.current?.how === "rectangle",
     });
-    // For whoever measures what a frame costs.
-    performance.measure("shards drawn", { start: started, detail: drawn });
   };
+  /** What lies over the cells is drawn anew. */
   const soon = () => {
     if (frame.current === 0) frame.current = requestAnimationFrame(draw);
+  };
+  /** Other cells are in sight, or elsewhere. */
+  const moved = () => {
+    unsaid.current.view = true;
+    soon();
   };
 
   /** Lays the cells out anew: the window or what there is has another size. */
@@ -131,7 +136,8 @@ export function ShardCanvas({ now, levels, tool, chosen, onChoose, onLook, onMar
           ? anchored(before.grid, grid, before.scroll, at)
           : before.scroll;
     view.current = { grid, scroll: kept(scroll, grid, width, height), width, height, ratio, fitted };
-    soon();
+    unsaid.current.grid = true;
+    moved();
   };
 
   const zoom = (steps: number, at?: Point) => {
@@ -146,18 +152,32 @@ export function ShardCanvas({ now, levels, tool, chosen, onChoose, onLook, onMar
   useImperativeHandle(ref, () => ({ zoom: (steps) => zoom(steps), fit: () => lay("fit") }));
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: drawn when any of these changes, by what is then current
-  useLayoutEffect(() => soon(), [cells.version, levels, chosen, w]);
+  useLayoutEffect(() => soon(), [levels, chosen, w]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: cells stand elsewhere when their shape has changed
-  useLayoutEffect(() => lay(), [cells.shape]);
+  useLayoutEffect(() => lay(), [shape]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: for the life of the element
   useEffect(() => {
     const element = box.current;
     if (!element) return;
+    const painted = surfaceIn(element, () => {
+      cells.takeDirty();
+      const at = view.current;
+      const seen = at ? { grid: at.grid, view: viewOf(at) } : {};
+      return { ...seen, all: cells.look.slice(), colours: readColours(element) };
+    });
+    surface.current = painted;
+    const tell = () => {
+      const dirty = cells.takeDirty();
+      if (dirty === "all") painted.say({ all: cells.look.slice() });
+      else if (dirty.length > 0)
+        painted.say({ some: { cells: dirty, looks: Uint16Array.from(dirty, (cell) => cells.look[cell] as number) } });
+    };
+    const told = cells.onDirty(tell);
     const sized = new ResizeObserver(() => lay());
     sized.observe(element);
     const themed = new MutationObserver(() => {
-      colours.current = null;
+      painted.say({ colours: readColours(element) });
       soon();
     });
     themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
@@ -178,6 +198,9 @@ export function ShardCanvas({ now, levels, tool, chosen, onChoose, onLook, onMar
     // React's own listener could not keep the page from scrolling.
     element.addEventListener("wheel", onWheel, { passive: false });
     return () => {
+      told();
+      painted.close();
+      surface.current = null;
       sized.disconnect();
       themed.disconnect();
       element.removeEventListener("wheel", onWheel);
@@ -200,7 +223,21 @@ export function ShardCanvas({ now, levels, tool, chosen, onChoose, onLook, onMar
     const of = view.current;
     if (!of) return;
     of.scroll = kept({ x: of.scroll.x + x, y: of.scroll.y + y }, of.grid, of.width, of.height);
-    soon();
+    moved();
+  };
+
+  /** A ring around the shard under the pointer. */
+  const ringAt = (cell: number | null) => {
+    const of = view.current;
+    const element = ring.current;
+    const place = of && cell !== null ? placeOf(of.grid, cell) : undefined;
+    if (!element || !of) return;
+    element.hidden = !place;
+    if (!place) return;
+    const out = of.grid.cell < 6 ? 3 : 1;
+    const [x, y] = [(place.x - of.scroll.x) / of.ratio - out, (place.y - of.scroll.y) / of.ratio - out];
+    element.style.transform = `translate(${x}px, ${y}px)`;
+    element.style.width = element.style.height = `${of.grid.cell / of.ratio + 2 * out - (of.grid.cell > 2 ? 1 : 0)}px`;
   };
 
   const look = (cell: number | null, at: Point | null) => {
@@ -208,7 +245,7 @@ export function ShardCanvas({ now, levels, tool, chosen, onChoose, onLook, onMar
     if (cell === hover.current && cell === null) return;
     hover.current = cell;
     onLook(cell === null || !at || !of ? null : { cell, at: { x: at.x / of.ratio, y: at.y / of.ratio } });
-    soon();
+    ringAt(cell);
   };
 
   const cursorTo = (cell: number) => {
@@ -221,6 +258,7 @@ export function ShardCanvas({ now, levels, tool, chosen, onChoose, onLook, onMar
     const x = Math.min(place.x, Math.max(of.scroll.x, place.x + size - of.width));
     const y = Math.min(place.y - of.grid.head, Math.max(of.scroll.y, place.y + size - of.height));
     of.scroll = kept({ x, y }, of.grid, of.width, of.height);
+    moved();
     look(cell, { x: place.x - of.scroll.x + size, y: place.y - of.scroll.y + size });
     setSpoken(said(cell));
   };
@@ -235,7 +273,7 @@ export function ShardCanvas({ now, levels, tool, chosen, onChoose, onLook, onMar
       if (event.shiftKey) {
         if (at !== null) cells.mark(at, 1, true);
         cells.mark(next, 1, true);
-        onMarks();
+        cells.tellMarks();
       }
       cursorTo(next);
     } else if (event.key === "Home" || event.key === "End") cursorTo(event.key === "Home" ? 0 : cells.size - 1);
@@ -244,11 +282,11 @@ export function ShardCanvas({ now, levels, tool, chosen, onChoose, onLook, onMar
     else if (event.key === "0") lay("fit");
     else if (at !== null && (event.key === " " || event.key === "x")) {
       cells.mark(at, 1, cells.marked[at] !== 1);
-      onMarks();
+      cells.tellMarks();
     } else if (at !== null && event.key === "Enter") onChoose(at);
     else if (event.key === "Escape" && cells.markedCount > 0) {
       cells.unmarkAll();
-      onMarks();
+      cells.tellMarks();
     } else return;
     event.preventDefault();
     event.stopPropagation();
@@ -296,6 +334,7 @@ export function ShardCanvas({ now, levels, tool, chosen, onChoose, onLook, onMar
         of.width,
         of.height,
       );
+      moved();
     } else if (held.how === "rectangle") held.line[1] = inPicture(at);
     else held.line.push(inPicture(at));
     soon();
@@ -326,7 +365,7 @@ export function ShardCanvas({ now, levels, tool, chosen, onChoose, onLook, onMar
       if (held.how === "rectangle" && from && to) eachRun(of.grid, from, to, mark);
       else eachRunInside(of.grid, held.line, mark);
     }
-    onMarks();
+    cells.tellMarks();
     soon();
   };
 
@@ -358,8 +397,13 @@ export function ShardCanvas({ now, levels, tool, chosen, onChoose, onLook, onMar
         moving ? "cursor-grabbing" : tool === "hand" ? "cursor-grab" : "cursor-crosshair",
       )}
     >
-      <canvas ref={base} className="absolute inset-0 size-full" />
       <canvas ref={over} className="pointer-events-none absolute inset-0 size-full" />
+      <span
+        ref={ring}
+        hidden
+        aria-hidden="true"
+        className="pointer-events-none absolute top-0 left-0 border-[1.5px] border-ink"
+      />
       <span className="sr-only" aria-live="polite">
         {spoken}
       </span>

@@ -3,6 +3,7 @@ import { type CellCode, CODES, type ShardCells } from "@/api/shardCells";
 import type { LevelColumns } from "@/api/types";
 import { Glyph, stateWords, taskLook } from "@/components";
 import { figure, useWords } from "@/lib/words";
+import { useCells } from "./useCells";
 import { shardsWords } from "./words";
 
 interface ShardTableProps {
@@ -13,6 +14,7 @@ interface ShardTableProps {
 export function ShardTable({ cells, levels }: ShardTableProps) {
   const w = useWords(shardsWords);
   const s = useWords(stateWords);
+  useCells(cells, (of) => of.said);
   const rows = cells.table();
   const shown = CODES.map((code, place) => ({ code, place })).filter(({ place }) => (cells.counts[place] ?? 0) > 0);
   const state = (level: number) => levels.state[levels.level.indexOf(level)] ?? "waiting";

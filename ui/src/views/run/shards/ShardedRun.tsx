@@ -1,7 +1,7 @@
 // A run that is cut into shards: how far it is, its phases, its shards, and beside them the one that is looked at.
 import { useQuery } from "@tanstack/react-query";
 import { Info, MousePointerClick, X } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { shardingQuery, shardQuery } from "@/api/shards";
 import type { InstanceDetail, TaskRow } from "@/api/types";
 import { Answer } from "@/components";
@@ -32,6 +32,26 @@ export function ShardedRun({ of: detail, wide, about, side: tab, onSide, actions
   const sharding = useQuery(shardingQuery(row.id));
   const [chosen, setChosen] = useState<ShardPlace | null>(null);
   const below = useRef<HTMLDivElement>(null);
+  // The board is not drawn anew each time that progress is told: what it is given stays the same.
+  const choose = useCallback(
+    (place: ShardPlace) => {
+      setChosen(place);
+      onSide("shard");
+    },
+    [onSide],
+  );
+  const aside = useMemo(
+    () => (
+      <IconButton
+        size="sm"
+        label={w.tabs.run}
+        icon={<Info />}
+        onPress={() => onSide(tab === "run" ? null : "run")}
+        data-testid="about-run"
+      />
+    ),
+    [w, tab, onSide],
+  );
   // Where it stands below the shards it may be out of sight.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each time that another one is chosen
   useEffect(() => {
@@ -81,21 +101,10 @@ export function ShardedRun({ of: detail, wide, about, side: tab, onSide, actions
             <div className={wide && side ? "min-h-0" : side ? "h-96 shrink-0" : "min-h-0 flex-1"}>
               <ShardBoard
                 row={row}
-                sharding={view}
+                levels={view.levels}
                 chosen={tab === "shard" ? chosen : null}
-                onChoose={(place) => {
-                  setChosen(place);
-                  onSide("shard");
-                }}
-                aside={
-                  <IconButton
-                    size="sm"
-                    label={w.tabs.run}
-                    icon={<Info />}
-                    onPress={() => onSide(tab === "run" ? null : "run")}
-                    data-testid="about-run"
-                  />
-                }
+                onChoose={choose}
+                aside={aside}
               />
             </div>
             {side && (

@@ -1,5 +1,5 @@
-// What lies over the cells: the heads of levels with their state in words, the shard under the pointer, the cursor, the one
-// that is open, and what is being marked.
+// What lies over the cells: the heads of levels with their state in words, the cursor, the shard that is open, and what is
+// being marked. The one under the pointer has an element of its own: it moves too often.
 import type { LevelColumns, LevelState } from "@/api/types";
 import { type Block, type Grid, type Point, placeOf } from "./grid";
 
@@ -19,7 +19,6 @@ interface Place {
 
 interface Marks {
   cursor: number | null;
-  hover: number | null;
   line: readonly Point[];
   rectangle: boolean;
 }
@@ -67,7 +66,6 @@ export function drawOver(canvas: HTMLCanvasElement, of: Element, at: Place, draw
     context.strokeRect(place.x - scroll.x - out, place.y - scroll.y - out, grid.cell + out, grid.cell + out);
   };
   ring(drawn.chosen, "--accent-ink", 2);
-  ring(marks.hover, "--ink", 1.5);
   ring(marks.cursor, "--focus", 2);
   const [first, ...rest] = marks.line;
   if (!first || rest.length === 0) return;

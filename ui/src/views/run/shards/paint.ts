@@ -2,10 +2,11 @@
 // where a cell stands. Nothing is drawn cell by cell with the canvas's own commands, which for a hundred thousand of them
 // would take many frames.
 //
+// Where it is done is not said here: in a worker where the window can, else on the page (see `surface`).
+//
 // A state is told by a pattern besides its colour, down to cells of two pixels: what succeeded is solid, what failed is
 // crossed, what runs fills from below, what waits is hollow.
-import { CODES, FILLS, type ShardCells, UNMADE } from "@/api/shardCells";
-import { type TaskCode, taskLook } from "@/components/states";
+import { CODES, FILLS, LOOKS, lookOf } from "@/api/shardCells";
 import { type Grid, type Point, placeOf } from "./grid";
 
 /** Colours as one number each, in the order of bytes that an `ImageData` has. */
@@ -15,29 +16,6 @@ export interface Colours {
   mark: number;
   tone: readonly number[];
   soft: readonly number[];
-}
-
-export function readColours(of: Element): Colours {
-  const canvas = document.createElement("canvas");
-  canvas.width = 1;
-  canvas.height = 1;
-  const context = canvas.getContext("2d", { willReadFrequently: true });
-  const style = getComputedStyle(of);
-  const read = (name: string) => {
-    if (!context) return 0;
-    context.clearRect(0, 0, 1, 1);
-    context.fillStyle = style.getPropertyValue(name).trim();
-    context.fillRect(0, 0, 1, 1);
-    return new Uint32Array(context.getImageData(0, 0, 1, 1).data.buffer)[0] ?? 0;
-  };
-  const tones = CODES.map((code) => (code === 0 ? "idle" : taskLook[code as TaskCode].tone));
-  return {
-    ground: read("--surface"),
-    line: read("--line-strong"),
-    mark: read("--accent-ink"),
-    tone: tones.map((tone) => read(`--${tone}`)),
-    soft: tones.map((tone) => read(`--${tone}-soft`)),
-  };
 }
 
 /** Between two colours; `part` of a 100 is the second. */
@@ -158,7 +136,7 @@ function pictures(size: number, colours: Colours): Uint32Array {
   // The gap between cells is part of the picture.
   const n = size >= 3 ? size - (size >= 12 ? 2 : 1) : size;
   const area = size * size;
-  const all = new Uint32Array(CODES.length * (FILLS + 1) * 2 * area).fill(colours.ground);
+  const all = new Uint32Array(LOOKS * area).fill(colours.ground);
   CODES.forEach((code, place) => {
     const tone = colours.tone[place] as number;
     const soft = colours.soft[place] as number;
@@ -171,7 +149,7 @@ function pictures(size: number, colours: Colours): Uint32Array {
     };
     for (let fill = 0; fill <= FILLS; fill++) {
       for (let marked = 0; marked < 2; marked++) {
-        const at = pictureOf(place, fill, marked) * area;
+        const at = lookOf(place, fill, marked) * area;
         for (let y = 0; y < n; y++) {
           for (let x = 0; x < n; x++) {
             let colour =
@@ -201,60 +179,90 @@ function onePixel(code: number, soft: number, tone: number): number {
   return mixed(soft, tone, code === 302 || code >= 400 || code === 203 ? 60 : 30);
 }
 
-function pictureOf(place: number, fill: number, marked: number): number {
-  return (place * (FILLS + 1) + fill) * 2 + marked;
+/** What is in sight. */
+export interface View {
+  scroll: Point;
+  width: number;
+  height: number;
 }
 
+/** What has changed for whoever paints; what is left out is as it was. */
+export interface News {
+  grid?: Grid;
+  view?: View;
+  colours?: Colours;
+  /** How all cells look. */
+  all?: Uint16Array<ArrayBuffer>;
+  /** How some of them look now. */
+  some?: { cells: Uint32Array<ArrayBuffer>; looks: Uint16Array<ArrayBuffer> };
+}
+
+type Context = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
+
 export class Painter {
-  readonly #context: CanvasRenderingContext2D | null;
+  readonly #context: Context | null;
   #image: ImageData | null = null;
   #pixels: Uint32Array = new Uint32Array(0);
   #pictures: Uint32Array = new Uint32Array(0);
   #picturesOf = "";
-  #drawn = "";
+  #grid: Grid | undefined;
+  #view: View | undefined;
+  #colours: Colours | undefined;
+  #looks: Uint16Array = new Uint16Array(0);
+  /** Cells that look different from what is on the picture; null: all of it has to be drawn. */
+  #changed: Uint32Array[] | null = null;
 
-  constructor(canvas: HTMLCanvasElement) {
-    this.#context = canvas.getContext("2d", { alpha: false });
+  constructor(canvas: HTMLCanvasElement | OffscreenCanvas) {
+    this.#context = canvas.getContext("2d", { alpha: false }) as Context | null;
   }
 
-  /** Draws what has changed, or all of it where it stands elsewhere. How many cells it drew. */
-  paint(cells: ShardCells, grid: Grid, scroll: Point, width: number, height: number, colours: Colours): number {
+  take({ grid, view, colours, all, some }: News) {
+    if (grid) this.#grid = grid;
+    if (view) this.#view = view;
+    if (colours) this.#colours = colours;
+    if (all) this.#looks = all;
+    if (grid || view || colours || all) this.#changed = null;
+    if (!some) return;
+    some.cells.forEach((cell, i) => {
+      this.#looks[cell] = some.looks[i] as number;
+    });
+    this.#changed?.push(some.cells);
+  }
+
+  /** Draws what has changed, or all of it where it stands elsewhere. */
+  paint() {
     const context = this.#context;
-    if (!context || width === 0 || height === 0) return 0;
+    const [grid, view, colours] = [this.#grid, this.#view, this.#colours];
+    if (!context || !grid || !view || !colours || view.width === 0 || view.height === 0) return;
+    const { width, height } = view;
     if (context.canvas.width !== width || context.canvas.height !== height || !this.#image) {
       context.canvas.width = width;
       context.canvas.height = height;
       this.#image = context.createImageData(width, height);
       this.#pixels = new Uint32Array(this.#image.data.buffer);
-      this.#drawn = "";
+      this.#changed = null;
     }
     const look = `${grid.cell} ${colours.ground} ${colours.mark}`;
     if (look !== this.#picturesOf) {
       this.#pictures = pictures(grid.cell, colours);
       this.#picturesOf = look;
-      this.#drawn = "";
+      this.#changed = null;
     }
-    const where = `${cells.shape} ${grid.columns} ${grid.head} ${scroll.x} ${scroll.y}`;
-    const dirty = cells.takeDirty();
-    if (dirty === "all" || this.#drawn !== where) {
-      this.#drawn = where;
+    const changed = this.#changed;
+    this.#changed = [];
+    if (changed === null) {
       this.#pixels.fill(colours.ground);
-      const drawn = this.#all(cells, grid, scroll, width, height);
+      this.#all(grid, view);
       context.putImageData(this.#image, 0, 0);
-      return drawn;
-    }
-    return this.#some(dirty, cells, grid, scroll, width, height);
+    } else if (changed.length > 0) this.#some(context, this.#image, changed, grid, view);
   }
 
-  #all(cells: ShardCells, grid: Grid, scroll: Point, width: number, height: number): number {
+  #all(grid: Grid, { scroll, width, height }: View) {
     const size = grid.cell;
-    let drawn = 0;
     for (const block of grid.blocks) {
       const top = block.top - scroll.y;
       if (top >= height) break;
       if (top + block.rows * size <= 0) continue;
-      const { items, of } = cells.shardOf(block.first) ?? { items: 0, of: 0 };
-      // All shards of a level have as many items, or one less.
       const rowFrom = Math.max(0, Math.floor(-top / size));
       const rowTo = Math.min(block.rows - 1, Math.floor((height - 1 - top) / size));
       const left = block.column * size - scroll.x;
@@ -265,60 +273,41 @@ export class Painter {
         for (let column = columnFrom; column <= columnTo; column++) {
           const at = rowFirst + column;
           if (at >= block.cells) break;
-          this.#put(
-            cells,
-            block.first + at,
-            of === 0 ? 0 : items,
-            left + column * size,
-            top + row * size,
-            size,
-            width,
-            height,
-          );
-          drawn += 1;
+          this.#put(block.first + at, left + column * size, top + row * size, size, width, height);
         }
       }
     }
-    return drawn;
   }
 
-  #some(dirty: Uint32Array, cells: ShardCells, grid: Grid, scroll: Point, width: number, height: number): number {
-    const context = this.#context;
-    if (!context || !this.#image || dirty.length === 0) return 0;
-    let [left, top, right, bottom] = [width, height, 0, 0];
-    let drawn = 0;
-    for (const cell of dirty) {
-      const place = placeOf(grid, cell);
-      if (!place) continue;
-      const [x, y] = [place.x - scroll.x, place.y - scroll.y];
-      if (x + grid.cell <= 0 || y + grid.cell <= 0 || x >= width || y >= height) continue;
-      this.#put(cells, cell, cells.shardOf(cell)?.items ?? 0, x, y, grid.cell, width, height);
-      drawn += 1;
-      left = Math.min(left, x);
-      top = Math.min(top, y);
-      right = Math.max(right, x + grid.cell);
-      bottom = Math.max(bottom, y + grid.cell);
-    }
-    if (drawn > 0) {
-      left = Math.max(0, left);
-      top = Math.max(0, top);
-      context.putImageData(this.#image, 0, 0, left, top, Math.min(width, right) - left, Math.min(height, bottom) - top);
-    }
-    return drawn;
-  }
-
-  #put(
-    cells: ShardCells,
-    cell: number,
-    items: number,
-    x: number,
-    y: number,
-    size: number,
-    width: number,
-    height: number,
+  #some(
+    context: Context,
+    image: ImageData,
+    changed: readonly Uint32Array[],
+    grid: Grid,
+    { scroll, width, height }: View,
   ) {
-    const code = cells.code[cell] ?? UNMADE;
-    const from = pictureOf(code, cells.fillOf(cell, items), cells.marked[cell] ?? 0) * size * size;
+    let [left, top, right, bottom] = [width, height, 0, 0];
+    for (const cells of changed) {
+      for (const cell of cells) {
+        const place = placeOf(grid, cell);
+        if (!place) continue;
+        const [x, y] = [place.x - scroll.x, place.y - scroll.y];
+        if (x + grid.cell <= 0 || y + grid.cell <= 0 || x >= width || y >= height) continue;
+        this.#put(cell, x, y, grid.cell, width, height);
+        left = Math.min(left, x);
+        top = Math.min(top, y);
+        right = Math.max(right, x + grid.cell);
+        bottom = Math.max(bottom, y + grid.cell);
+      }
+    }
+    if (right <= left) return;
+    left = Math.max(0, left);
+    top = Math.max(0, top);
+    context.putImageData(image, 0, 0, left, top, Math.min(width, right) - left, Math.min(height, bottom) - top);
+  }
+
+  #put(cell: number, x: number, y: number, size: number, width: number, height: number) {
+    const from = (this.#looks[cell] ?? 0) * size * size;
     const pixels = this.#pixels;
     const source = this.#pictures;
     const [x0, x1] = [Math.max(0, -x), Math.min(size, width - x)];
