@@ -1,12 +1,14 @@
 // Runs that are cut into shards, in the console: shards fill, what failed is marked and retried, some are cancelled, the
 // rest goes on; found by the canvas's own words, for nobody sees a pixel here.
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../harness/eventually.mjs";
 import { freshFolder } from "../harness/programs.mjs";
 import { story } from "../harness/stories.mjs";
 
+/** 客户 */
+const KEHU_IN_GBK = Buffer.from([0xbf, 0xcd, 0xbb, 0xa7]);
 const NEVER = { retries: 0, baseSeconds: 1, maxSeconds: 60, multiplier: 2 };
 
 /** A job of one level whose odd shards fail until a file is there; each waits for its turn in another file. */
@@ -139,4 +141,105 @@ story("a rectangle and a lasso mark what they are drawn around, and zoom keeps i
   assert.equal(await marked(), some);
   await page.keyboard.press("Escape");
   assert.equal(await marked(), 0);
+});
+
+/** Hands a file in on the view of runs, once its items have been counted. */
+async function handIn(page, go, file, items) {
+  await go("/runs");
+  await page.getByRole("button", { name: "Run with a file" }).click();
+  await page.getByTestId("file-chooser").setInputFiles(file);
+  await page.locator(`[data-testid=data-items][data-items="${items}"]`).waitFor();
+}
+
+/** Saves the report of a run from its view, and tells where it lies. */
+async function report(page, go, run, format) {
+  await go(`/runs/${run}`);
+  await page.getByTestId("save-report").click();
+  const download = page.waitForEvent("download");
+  await page.getByRole("menuitem", { name: format }).click();
+  return (await download).path();
+}
+
+story("a file is looked at, run with, and what became of its rows is saved", async ({ page, node, go }) => {
+  const folder = freshFolder();
+  await node.job({
+    name: "letters",
+    mode: "sharding",
+    shardMaxSize: 20,
+    retry: NEVER,
+    parameters: { command: 'cat "$CAMPANILE_SHARD_ITEMS" > /dev/null' },
+  });
+  const names = Array.from({ length: 100 }, (_, n) => `${n},客户 ${n}`);
+  const wrong = join(folder, "wrong.csv");
+  writeFileSync(wrong, ["id,name", ...names, "1,too,many cells"].join("\n"));
+  const right = join(folder, "customers.csv");
+  writeFileSync(right, ["id,name", ...names].join("\n"));
+
+  await go("/runs");
+  await page.getByRole("button", { name: "Run with a file" }).click();
+  await page.getByTestId("file-chooser").setInputFiles(wrong);
+  await page.getByTestId("data-faults").waitFor();
+  assert.ok(await page.getByTestId("start-with-data").isDisabled());
+  await page.getByRole("button", { name: "Another file" }).click();
+  await page.getByTestId("file-chooser").setInputFiles(right);
+  await page.locator('[data-testid=data-items][data-items="100"]').waitFor();
+  await page.getByTestId("data-rows").getByText("客户 0", { exact: true }).waitFor();
+  await page.getByRole("combobox", { name: "Job", exact: true }).fill("letters");
+  await page.getByRole("option", { name: /letters/ }).click();
+  await page.getByTestId("start-with-data").click();
+
+  const row = await eventually("the run ends", async () => {
+    const [row] = (await node.ask("list_instances", { job: "letters" })).rows;
+    return row?.state === "succeeded" && row;
+  });
+  assert.deepEqual(row.sharding.tally, { done: 100, total: 100 });
+  const csv = readFileSync(await report(page, go, row.id, /\.csv/), "utf8");
+  assert.ok(csv.includes("客户 99"), csv.slice(0, 400));
+  assert.equal(csv.trimEnd().split("\n").length, 101);
+
+  // What was saved for a spreadsheet is a file that can be handed in.
+  const book = join(folder, "again.xlsx");
+  copyFileSync(await report(page, go, row.id, /\.xlsx/), book);
+  await handIn(page, go, book, 100);
+  await page.getByTestId("data-rows").getByText("客户 0", { exact: false }).first().waitFor();
+  await page.keyboard.press("Escape");
+
+  // As an older spreadsheet in China would write it.
+  const old = join(folder, "old.csv");
+  const lines = Array.from({ length: 7 }, (_, n) => Buffer.concat([Buffer.from(`\n${n},`), KEHU_IN_GBK]));
+  writeFileSync(old, Buffer.concat([Buffer.from("id,name"), ...lines]));
+  await handIn(page, go, old, 7);
+  await page.getByTestId("data-rows").getByText("客户", { exact: true }).first().waitFor();
+});
+
+story("of a run that goes on, what a lasso marked is cancelled, and retried once it has ended", async ({ page, node, go }) => {
+  const { instance, go: begin, mend } = await imports(node, { items: 60, wait: true });
+  mend();
+  await go(`/runs/${instance}`);
+  const canvas = page.getByTestId("shard-canvas");
+  await canvas.waitFor();
+  await page.getByRole("radio", { name: "Mark with a lasso" }).locator("xpath=ancestor-or-self::label[1]").click();
+  const marked = async () => Number(await page.getByTestId("shards-marked").getAttribute("data-count"));
+  const lasso = async () => {
+    const box = await canvas.boundingBox();
+    const [right, bottom] = [box.x + box.width - 2, box.y + box.height - 2];
+    await page.mouse.move(box.x + box.width / 3, box.y + 2);
+    await page.mouse.down();
+    for (const [x, y] of [[right, box.y + 2], [right, bottom], [box.x + box.width / 3, bottom]]) await page.mouse.move(x, y, { steps: 4 });
+    await page.mouse.up();
+  };
+  await lasso();
+  const some = await marked();
+  assert.ok(some > 5 && some < 60, String(some));
+  await page.getByTestId("cancel-shards").click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Cancel them" }).click();
+  const gone = await eventually("they are cancelled", () => counted(page, 303).catch(() => 0));
+  begin();
+  await ended(node, instance, "cancelled", 1);
+  await lasso();
+  assert.equal(await marked(), some);
+  await page.getByTestId("retry-shards").click();
+  await ended(node, instance, "succeeded", 2);
+  await shows(page, 301, 60);
+  assert.ok(gone <= some, `${gone} of ${some}`);
 });
