@@ -20,7 +20,7 @@ const PROBES: usize = 4;
 pub async fn load(per_second: usize) -> anyhow::Result<()> {
     let (per_second, seconds) = (bearable(per_second), scaled(60, 2));
     let jobs = |from: Timestamp| {
-        let end = json!({"effectiveUntil": from.plus_seconds(seconds as i64).plus_millis(-1)});
+        let end = json!({"effectiveUntil": from.plus_seconds(seconds as i64)});
         let one = |n: usize| {
             let first = from.plus_millis((n * 1000 / per_second) as i64);
             let schedule = json!({"kind": "fixedRate", "everySeconds": 1, "startTime": first});
