@@ -497,10 +497,14 @@ impl Stored {
             as u64
     }
 
-    fn claim(&mut self, node: &str, push: &Step, room: &mut Room) -> Claimed {
+    fn limits(&self) -> Limits {
+        Limits::of(self.settings.get(LIMITS).cloned()).expect("they were looked at when they were set")
+    }
+
+    fn claim(&mut self, node: &str, push: &Step, mut admits: impl FnMut(&Task) -> bool) -> Claimed {
         let is_as_seen =
             self.tasks.get(&push.task().id).is_some_and(|task| task.row.fence() == push.seen() || self.broken.fence);
-        if is_as_seen && !room.admit(push.task()) && !self.broken.bounds {
+        if is_as_seen && !admits(push.task()) && !self.broken.bounds {
             return Claimed::Full;
         }
         if self.take(node, push) == Taken::Lost {
@@ -512,8 +516,7 @@ impl Stored {
 
     /// Holds a push that was written against every limit that is set, counted in the plainest way.
     fn look_at_bounds(&mut self, task: &Task) {
-        let limits = self.settings.get(LIMITS).and_then(|set| serde_json::from_value::<Limits>(set.clone()).ok());
-        let limits = limits.unwrap_or_default();
+        let limits = self.limits();
         let tenant = task.needs.tenant.clone();
         let bounds = [
             ("job", Scope::Job(task.job), task.needs.limit),
@@ -1193,11 +1196,12 @@ impl TaskStore for MemoryStore {
         self.lead("take", lead, |stored| steps.iter().map(|step| stored.take(&lead.holder, step)).collect()).await
     }
 
-    async fn claim(&self, lead: &Lead, pushes: &[Step], bounds: &[Bound]) -> Result<Vec<Claimed>> {
+    async fn claim(&self, lead: &Lead, pushes: &[Step], bounds: &[Bound], limits: &Limits) -> Result<Vec<Claimed>> {
         self.lead("claim", lead, |stored| {
+            let as_seen = stored.limits() == *limits;
             let held: Vec<u64> = bounds.iter().map(|bound| stored.held(&bound.scope)).collect();
             let mut room = Room::left(bounds, &held);
-            pushes.iter().map(|step| stored.claim(&lead.holder, step, &mut room)).collect()
+            pushes.iter().map(|step| stored.claim(&lead.holder, step, |task| as_seen && room.admit(task))).collect()
         })
         .await
     }

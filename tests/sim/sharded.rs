@@ -98,14 +98,21 @@ fn levels_follow_one_another(stored: &Stored, id: InstanceId, complain: &mut imp
 }
 
 fn items_are_given_out_while_nothing_is_known_of_them(diary: &[Entry], found: &mut Vec<Violation>) {
-    let mut known: BTreeMap<TaskId, BTreeSet<u64>> = BTreeMap::new();
+    // By which attempt it was acknowledged. One before it, frozen since it got its items, still has them in hand.
+    let mut known: BTreeMap<TaskId, BTreeMap<u64, u32>> = BTreeMap::new();
     for entry in diary {
         let task = entry.attempt.task;
         match &entry.deed {
-            Deed::ItemsAcknowledged(items) => known.entry(task).or_default().extend(items),
+            Deed::ItemsAcknowledged(items) => {
+                let known = known.entry(task).or_default();
+                for item in items {
+                    known.entry(*item).or_insert(entry.attempt.attempt);
+                }
+            }
             Deed::GotItems(items) => {
-                let again: Vec<&u64> =
-                    items.iter().filter(|item| known.get(&task).is_some_and(|known| known.contains(item))).collect();
+                let known = known.entry(task).or_default();
+                let is_known = |item: &&u64| known.get(item).is_some_and(|by| *by <= entry.attempt.attempt);
+                let again: Vec<&u64> = items.iter().filter(is_known).collect();
                 if !again.is_empty() {
                     found.push(broken(Promise::Items, format!("{task} got {again:?} again")));
                 }

@@ -120,8 +120,7 @@ pub async fn read_held_millis(store: &(impl SettingStore + ?Sized)) -> Result<i6
 
 /// The bounds on work at once that are set.
 pub async fn read_limits(store: &(impl SettingStore + ?Sized)) -> Result<Limits, StoreError> {
-    let Some(value) = store.setting(LIMITS).await? else { return Ok(Limits::default()) };
-    serde_json::from_value(value).map_err(|error| StoreError::Damaged(format!("setting {LIMITS}: {error}")))
+    Limits::of(store.setting(LIMITS).await?).map_err(|error| StoreError::Damaged(format!("setting {LIMITS}: {error}")))
 }
 
 /// Whether everything is held, and by whom.

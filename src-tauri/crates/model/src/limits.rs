@@ -37,6 +37,11 @@ pub enum LimitOn {
 }
 
 impl Limits {
+    /// What the setting says; without it nothing is bounded.
+    pub fn of(setting: Option<serde_json::Value>) -> serde_json::Result<Limits> {
+        setting.map_or_else(|| Ok(Limits::default()), serde_json::from_value)
+    }
+
     /// Sets one, or lifts it.
     pub fn put(&mut self, on: &LimitOn, most: Option<u32>) {
         let put = |limits: &mut BTreeMap<String, u32>, name: &String| match most {

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use async_trait::async_trait;
+use campanile_model::limits::{LIMITS, Limits};
 use campanile_model::task::{ExecutorRef, Incident, Need, Step, Task};
 use campanile_model::{InstanceId, JobId, Lane, Partitions, TaskId, Timestamp};
 use campanile_store::{Bound, Claimed, LaneDepth, Lead, Result, Room, Scope, Taken, TaskStore, Wanted};
@@ -48,16 +49,18 @@ impl TaskStore for MysqlStore {
         .await
     }
 
-    async fn claim(&self, lead: &Lead, pushes: &[Step], bounds: &[Bound]) -> Result<Vec<Claimed>> {
+    async fn claim(&self, lead: &Lead, pushes: &[Step], bounds: &[Bound], limits: &Limits) -> Result<Vec<Claimed>> {
         let steps: &Vec<&Step> = &pushes.iter().collect();
         let scopes: &Vec<Scope> = &bounds.iter().map(|bound| bound.scope.clone()).collect();
         self.again(|| async move {
             let mut write = self.write_as(lead).await?;
             // Claims go one after the other, whichever node makes them: each counts what the one before it took.
             write.rows(sql("SELECT gate FROM gates FORCE INDEX (PRIMARY) WHERE gate = 'claims' FOR UPDATE")).await?;
+            let as_seen = limits_now(&mut write).await? == *limits;
             let mut room = Room::left(bounds, &held_in(&mut write, scopes).await?);
             // A task that someone is moving now has moved: it is passed over, not waited for.
-            let claimed = write.put_steps(&lead.holder, steps, " SKIP LOCKED", |task| room.admit(task)).await?;
+            let claimed =
+                write.put_steps(&lead.holder, steps, " SKIP LOCKED", |task| as_seen && room.admit(task)).await?;
             write.commit().await?;
             Ok(claimed)
         })
@@ -342,6 +345,13 @@ fn state_by_state(states: &[u16], search: impl Fn(u16) -> String) -> String {
 }
 
 /// How many tasks are held in each scope.
+/// Who sets others meanwhile waits until the claim is written.
+async fn limits_now(line: &mut Line) -> Result<Limits> {
+    let setting = sql("SELECT value FROM settings FORCE INDEX (PRIMARY) WHERE name = ? LOCK IN SHARE MODE");
+    let row = line.row(setting.bind(LIMITS.as_bytes().to_vec())).await?;
+    Limits::of(row.map(|row| row.json("value")).transpose()?).map_err(rows::damaged)
+}
+
 async fn held_in(line: &mut Line, scopes: &[Scope]) -> Result<Vec<u64>> {
     let mut held: HashMap<Scope, u64> = HashMap::with_capacity(scopes.len());
     if !scopes.is_empty() {

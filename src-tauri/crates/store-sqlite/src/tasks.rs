@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
+use campanile_model::limits::{LIMITS, Limits};
 use campanile_model::task::{ExecutorRef, Incident, Need, Step, Task};
 use campanile_model::{InstanceId, JobId, Lane, Partitions, TaskId, Timestamp};
 use campanile_store::{Bound, Claimed, LaneDepth, Lead, Result, Room, Scope, Taken, TaskStore, Wanted};
@@ -49,12 +50,13 @@ impl TaskStore for SqliteStore {
         Ok(taken)
     }
 
-    async fn claim(&self, lead: &Lead, pushes: &[Step], bounds: &[Bound]) -> Result<Vec<Claimed>> {
+    async fn claim(&self, lead: &Lead, pushes: &[Step], bounds: &[Bound], limits: &Limits) -> Result<Vec<Claimed>> {
         let mut write = self.write_as(lead).await?;
+        let as_seen = limits_now(&mut write).await? == *limits;
         let scopes: Vec<Scope> = bounds.iter().map(|bound| bound.scope.clone()).collect();
         let mut room = Room::left(bounds, &held_in(&mut write, &scopes).await?);
         let steps: Vec<&Step> = pushes.iter().collect();
-        let claimed = write.put_steps(&lead.holder, &steps, |task| room.admit(task)).await?;
+        let claimed = write.put_steps(&lead.holder, &steps, |task| as_seen && room.admit(task)).await?;
         write.commit().await?;
         Ok(claimed)
     }
@@ -329,6 +331,11 @@ struct Seen {
 }
 
 /// How many tasks are held in each scope.
+async fn limits_now(line: &mut Line) -> Result<Limits> {
+    let row = line.row(sql("SELECT value FROM settings WHERE key = ?").bind(LIMITS)).await?;
+    Limits::of(row.map(|row| row.json("value")).transpose()?).map_err(rows::damaged)
+}
+
 async fn held_in(line: &mut Line, scopes: &[Scope]) -> Result<Vec<u64>> {
     let mut held: HashMap<Scope, u64> = HashMap::with_capacity(scopes.len());
     if !scopes.is_empty() {

@@ -2,6 +2,7 @@
 
 use campanile_model::Partitions;
 use campanile_model::instance::InstanceState;
+use campanile_model::limits::Limits;
 use campanile_model::task::{Step, TaskEvent, TaskState};
 use campanile_store::conformance::fixtures::*;
 use campanile_store::{
@@ -68,7 +69,7 @@ async fn a_batch_costs_a_few_statements_whatever_its_size() {
                     Scope::Everything,
                 ];
                 let bounds = scopes.map(|scope| Bound { scope, most: 1000 });
-                let claimed = store.claim(&lead, &steps, &bounds).await.unwrap();
+                let claimed = store.claim(&lead, &steps, &bounds, &Limits::default()).await.unwrap();
                 assert!(claimed.iter().all(|claimed| *claimed == Claimed::Done));
             }
             _ => {

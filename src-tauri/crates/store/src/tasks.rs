@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
+use campanile_model::limits::Limits;
 use campanile_model::task::{ExecutorRef, Need, Step, Task};
 use campanile_model::{InstanceId, JobId, Lane, Partitions, TaskId, Timestamp};
 
@@ -130,8 +131,9 @@ pub trait TaskStore: Send + Sync {
     async fn take(&self, lead: &Lead, steps: &[Step]) -> Result<Vec<Taken>>;
 
     /// Writes pushes as `take` does, each only where every bound that it falls under has room still. What is held is
-    /// counted in the same transaction, with the pushes of the batch before it.
-    async fn claim(&self, lead: &Lead, pushes: &[Step], bounds: &[Bound]) -> Result<Vec<Claimed>>;
+    /// counted in the same transaction, with the pushes of the batch before it. `limits` are those that the bounds were
+    /// made of: where people have set others since, there is room for none.
+    async fn claim(&self, lead: &Lead, pushes: &[Step], bounds: &[Bound], limits: &Limits) -> Result<Vec<Claimed>>;
 
     /// How many tasks are held in each scope.
     async fn held(&self, scopes: &[Scope]) -> Result<Vec<u64>>;

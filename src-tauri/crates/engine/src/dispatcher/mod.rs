@@ -81,8 +81,8 @@ impl Dispatcher {
 
     /// Which of the steps were written. Where storage stopped answering in the middle of it, it is asked again until
     /// it tells: a push that was written must be told to its executor.
-    async fn claim(&self, steps: &[Step], bounds: &[Bound]) -> Result<Vec<Claimed>, PassError> {
-        match self.shared.store.claim(&self.lead, steps, bounds).await {
+    async fn claim(&self, steps: &[Step], bounds: &[Bound], limits: &Limits) -> Result<Vec<Claimed>, PassError> {
+        match self.shared.store.claim(&self.lead, steps, bounds, limits).await {
             Ok(claimed) => Ok(claimed),
             Err(StoreError::Unknown(cause)) => {
                 tracing::warn!(error = %cause, "storage stopped answering while tasks were pushed");
@@ -509,7 +509,7 @@ impl Officer for Dispatcher {
             let named = Value::Object(parameters_of(&going.instance, &going.spec)).to_string();
             going.secrets = sealed.of(self.shared.store.as_ref(), &step.task().group, &named).await?;
         }
-        let claimed = self.claim(&steps, &bounds).await?;
+        let claimed = self.claim(&steps, &bounds, &limits).await?;
         // Another node was faster: what is left may be for us.
         let lost = claimed.contains(&Claimed::Lost);
         for ((step, claimed), going) in steps.iter().zip(claimed).zip(told) {

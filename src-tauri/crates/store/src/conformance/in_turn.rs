@@ -9,6 +9,7 @@ use campanile_model::chain::Ending;
 use campanile_model::executor::{Drain, ExecutorEntry};
 use campanile_model::instance::{Instance, InstanceMove, InstanceState, Origin};
 use campanile_model::job::{Job, JobVersion};
+use campanile_model::limits::Limits;
 use campanile_model::node::NodeEntry;
 use campanile_model::question::Question;
 use campanile_model::request::{Answer, Request};
@@ -120,7 +121,7 @@ in_turn! {
     }
     TaskStore {
         take(lead: &Lead, steps: &[Step]) -> Vec<Taken>;
-        claim(lead: &Lead, pushes: &[Step], bounds: &[Bound]) -> Vec<Claimed>;
+        claim(lead: &Lead, pushes: &[Step], bounds: &[Bound], limits: &Limits) -> Vec<Claimed>;
         held(scopes: &[Scope]) -> Vec<u64>;
         tasks(ids: &[TaskId]) -> Vec<Task>;
         tasks_of(instance: InstanceId) -> Vec<Task>;

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use campanile_model::instance::{Instance, InstanceState};
+use campanile_model::limits::{LIMITS, LimitOn, Limits};
 use campanile_model::task::{IncidentKind, Need, Needs, Placement, Step, Task, TaskEvent, TaskState};
 use campanile_model::{Failure, FailureClass, Lane, Partitions, TaskId, Words};
 use futures::future::join_all;
+use serde_json::json;
 
 use super::fixtures::*;
-use crate::{Bound, Claimed, Lead, Scope, Settlement, Store, Taken, Wanted, WantedNeed};
+use crate::{Bound, Change, Claimed, Lead, Scope, Settlement, Store, Taken, Wanted, WantedNeed};
 
 use TaskEvent::{Cancel, Due, Fail, Push, Start, Succeed};
 
@@ -111,7 +113,7 @@ pub async fn a_claim_stops_at_every_bound(store: &dyn Store) {
     let bound = |scope, most| Bound { scope, most };
     let claim = async |places: &[usize], bounds: &[Bound]| {
         let pushes: Vec<Step> = places.iter().map(|place| push(&tasks[*place], "boot-1")).collect();
-        store.claim(&lead, &pushes, bounds).await.unwrap()
+        store.claim(&lead, &pushes, bounds, &Limits::default()).await.unwrap()
     };
     use Claimed::{Done, Full, Lost};
     let here = Scope::Executor(executor("boot-1"));
@@ -137,6 +139,24 @@ pub async fn a_claim_stops_at_every_bound(store: &dyn Store) {
     assert!(store.held(&[]).await.unwrap().is_empty());
 }
 
+pub async fn nothing_is_claimed_under_limits_that_are_no_longer_set(store: &dyn Store) {
+    let lead = lead(store).await;
+    let job = saved(store, &lead, "job").await;
+    let made = launched(store, &lead, &job, 60).await;
+    let tasks = ready(store, &lead, &made, (0..3).map(|_| task(&made)).collect()).await;
+    let claim =
+        async |task: &Task, limits: &Limits| store.claim(&lead, &[push(task, "boot-1")], &[], limits).await.unwrap();
+    let mut limits = Limits::default();
+    assert_eq!(claim(&tasks[0], &limits).await, [Claimed::Done]);
+    let before = limits.clone();
+    limits.put(&LimitOn::Group("local".to_owned()), Some(2));
+    carry_out(store, &lead, vec![Change::Set { key: LIMITS.to_owned(), value: json!(limits) }]).await;
+    assert_eq!(claim(&tasks[1], &before).await, [Claimed::Full]);
+    assert_eq!(task_now(store, tasks[1].id).await, tasks[1]);
+    assert_eq!(claim(&tasks[1], &limits).await, [Claimed::Done]);
+    assert_eq!(claim(&tasks[1], &before).await, [Claimed::Lost]);
+}
+
 pub async fn claims_at_once_do_not_exceed_a_bound_together(store: &dyn Store) {
     let lead = lead(store).await;
     let job = saved(store, &lead, "job").await;
@@ -145,7 +165,8 @@ pub async fn claims_at_once_do_not_exceed_a_bound_together(store: &dyn Store) {
     let bounds = [Bound { scope: Scope::Job(job.id), most: 5 }];
     let claims: Vec<Vec<Step>> =
         tasks.chunks(3).map(|tasks| tasks.iter().map(|task| push(task, "boot-1")).collect()).collect();
-    let claimed = join_all(claims.iter().map(|pushes| store.claim(&lead, pushes, &bounds))).await;
+    let unlimited = &Limits::default();
+    let claimed = join_all(claims.iter().map(|pushes| store.claim(&lead, pushes, &bounds, unlimited))).await;
     let done = claimed.into_iter().flat_map(Result::unwrap).filter(|claimed| *claimed == Claimed::Done).count();
     assert_eq!(done, 5);
     assert_eq!(store.held(&[Scope::Job(job.id)]).await.unwrap(), [5]);
@@ -279,7 +300,8 @@ pub async fn of_claims_of_the_same_tasks_at_once_each_is_pushed_once(store: &dyn
             pushes
         })
         .collect();
-    let claimed = join_all(claims.iter().map(|pushes| store.claim(&lead, pushes, &[]))).await;
+    let unlimited = &Limits::default();
+    let claimed = join_all(claims.iter().map(|pushes| store.claim(&lead, pushes, &[], unlimited))).await;
     let mut pushed = BTreeMap::new();
     for ((boot, pushes), claimed) in boots.into_iter().zip(&claims).zip(claimed) {
         for (step, claimed) in pushes.iter().zip(claimed.unwrap()) {

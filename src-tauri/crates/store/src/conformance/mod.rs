@@ -119,6 +119,7 @@ macro_rules! conformance {
             lanes::ready_tasks_are_found_by_what_they_need,
             lanes::of_each_need_only_so_many_are_read_and_of_the_lanes_that_may_go,
             lanes::a_claim_stops_at_every_bound,
+            lanes::nothing_is_claimed_under_limits_that_are_no_longer_set,
             lanes::claims_at_once_do_not_exceed_a_bound_together,
             lanes::of_claims_of_the_same_tasks_at_once_each_is_pushed_once,
             lanes::a_task_is_promotable_from_its_time_on_while_it_is_ready,
