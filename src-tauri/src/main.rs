@@ -6,7 +6,6 @@
 
 mod commands;
 mod engine;
-mod feed;
 mod notifications;
 mod tray;
 mod window;
@@ -49,6 +48,11 @@ fn main() -> anyhow::Result<()> {
             commands::stop_saving,
             commands::choose_data,
             commands::hand_in_data,
+            commands::places,
+            commands::put_team,
+            commands::test_team,
+            commands::remove_team,
+            commands::look_at,
             commands::quit
         ])
         .on_window_event(window::on_event)

@@ -1,6 +1,6 @@
 //! Stories: what must be true for someone, told on a whole node.
 //!
-//! Most are told in a [`campanile_tests::World`], whose time they move. Those of `bad_input`, `chaos`, `crontab`,
+//! Most are told in a [`campanile_tests::World`], whose time they move. Those of `bad_input`, `chaos`, `consoles`, `crontab`,
 //! `executors`, `folder`, `kill`, `meeting`, `million`, `parts`, `sdks`, `shards` and `team` are told with real processes,
 //! on real time, because what they are about is the process itself.
 
@@ -9,6 +9,7 @@ mod bad_input;
 mod calendars;
 mod chaos;
 mod codes;
+mod consoles;
 mod crontab;
 mod data;
 mod executors;

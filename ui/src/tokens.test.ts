@@ -45,6 +45,9 @@ const PAIRS: [string, string][] = [
   ...STATES.flatMap((state) =>
     ["surface", "canvas", "hover", `${state}-soft`].map((ground): [string, string] => [state, ground]),
   ),
+  ...["local", "red", "amber", "violet", "blue"].flatMap((link) =>
+    ["surface", "canvas"].map((ground): [string, string] => [`link-${link}`, ground]),
+  ),
   ["ink", "bad-soft"],
   ["ink-2", "bad-soft"],
   ["ink-2", "warn-soft"],

@@ -2,27 +2,17 @@
 // lies; a browser sends it to the node first.
 
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { invoke } from "@tauri-apps/api/core";
 import { getCurrentWebview } from "@tauri-apps/api/webview";
-import { asFault, call, inDesktop, Refusal, Silence, send } from "./door";
+import { call, command, inDesktop, send } from "./door";
 import type { DataView as FileView, GivenFile, LookAtData } from "./types";
 
 /** What may be handed in: a file of the browser's, or one that the desktop knows. */
 export type Handed = { file: File } | { given: GivenFile };
 
-async function ask<T>(command: string, input: Record<string, unknown> = {}): Promise<T> {
-  try {
-    return await invoke<T>(command, input);
-  } catch (cause) {
-    const fault = asFault(cause);
-    throw fault ? new Refusal(fault) : new Silence();
-  }
-}
-
 /** Asks the person for a file, in the desktop; null: they changed their mind. */
-export const chooseData = () => ask<GivenFile | null>("choose_data");
+export const chooseData = () => command<GivenFile | null>("choose_data");
 
-const handInData = (path: string) => ask<GivenFile>("hand_in_data", { path });
+const handInData = (path: string) => command<GivenFile>("hand_in_data", { path });
 
 /** Sends a file of the browser's. */
 export const sendData = (file: File, onPart: (part: number) => void, signal: AbortSignal) =>

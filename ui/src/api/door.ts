@@ -83,14 +83,17 @@ export function onZone(listener: () => void): () => void {
   return () => zoneListeners.delete(listener);
 }
 
-export async function call<K extends Op>(op: K, input: Input<K>): Promise<Output<K>> {
-  if (inDesktop) {
-    try {
-      return await invoke<Output<K>>("call", { op, input, zone, lang: getLang() });
-    } catch (cause) {
-      throw isFault(cause) ? new Refusal(cause) : new Silence();
-    }
+/** Asks the desktop's own program. */
+export async function command<T>(name: string, input: Record<string, unknown> = {}): Promise<T> {
+  try {
+    return await invoke<T>(name, input);
+  } catch (cause) {
+    throw isFault(cause) ? new Refusal(cause) : new Silence();
   }
+}
+
+export async function call<K extends Op>(op: K, input: Input<K>): Promise<Output<K>> {
+  if (inDesktop) return command<Output<K>>("call", { op, input, zone, lang: getLang() });
   return request<Output<K>>(`/api/${op}`, input);
 }
 
@@ -164,7 +167,11 @@ export function openFeed(onFrame: (frame: Frame) => void, onEnd: (fault: Fault |
     channel.onmessage = (frame) => {
       if (!over) onFrame(frame);
     };
-    invoke("subscribe", { channel }).catch((cause: unknown) => end(isFault(cause) ? cause : null));
+    // It answers when the feed is over: the node of a team went, or the window looks elsewhere.
+    invoke("subscribe", { channel }).then(
+      () => end(null),
+      (cause: unknown) => end(isFault(cause) ? cause : null),
+    );
     return {
       close: () => {
         over = true;

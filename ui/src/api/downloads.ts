@@ -2,7 +2,7 @@
 // to an address that is good for one look, so that the page never holds all of it and the token is in no history.
 import { invoke } from "@tauri-apps/api/core";
 import { getLang } from "@/lib/words";
-import { asFault, inDesktop, Refusal, request, Silence } from "./door";
+import { command, inDesktop, request } from "./door";
 
 interface WantedLog {
   task: string;
@@ -27,15 +27,8 @@ export const saveReport = (wanted: WantedReport) => save("save_report", wanted);
 /** Ends whatever report is being written; nothing of it stays. In a browser that is the browser's own affair. */
 export const stopSaving = () => inDesktop && void invoke("stop_saving");
 
-async function save(command: string, wanted: WantedLog | WantedReport): Promise<boolean> {
-  if (inDesktop) {
-    try {
-      return await invoke<boolean>(command, { wanted, lang: getLang() });
-    } catch (cause) {
-      const fault = asFault(cause);
-      throw fault ? new Refusal(fault) : new Silence();
-    }
-  }
+async function save(name: string, wanted: WantedLog | WantedReport): Promise<boolean> {
+  if (inDesktop) return command<boolean>(name, { wanted, lang: getLang() });
   const { ticket } = await request<{ ticket: string }>("/api/downloads", wanted);
   const link = document.createElement("a");
   link.href = `/api/downloads/${encodeURIComponent(ticket)}`;

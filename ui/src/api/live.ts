@@ -40,6 +40,9 @@ function become(next: Live) {
 /** The node sends a frame at least this often, if only to say that nothing happened; silence beyond it is a lost link. */
 const SILENCE_MS = 10_000;
 
+/** Connects anew at once, and forgets what was heard: it was of another place. */
+export let reconnect: () => void = () => {};
+
 export function startLive(client: QueryClient): () => void {
   const sequence = new Sequence();
   const refresher = new Refresher(client);
@@ -51,6 +54,7 @@ export function startLive(client: QueryClient): () => void {
 
   const connect = () => {
     sequence.forget();
+    // One that is closed says nothing any more.
     link = openFeed((frame) => {
       attempt = 0;
       window.clearTimeout(watch);
@@ -70,6 +74,17 @@ export function startLive(client: QueryClient): () => void {
     window.clearTimeout(retry);
     become({ ...live, phase: "lost", fault });
     retry = window.setTimeout(connect, backoffMs(attempt++, Math.random()));
+  };
+
+  reconnect = () => {
+    link?.close();
+    link = null;
+    attempt = 0;
+    window.clearTimeout(watch);
+    window.clearTimeout(retry);
+    live = { phase: "connecting", heardAt: null, status: null, fault: null };
+    become(live);
+    connect();
   };
 
   connect();

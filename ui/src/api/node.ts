@@ -1,6 +1,7 @@
 // What is asked of the node as a whole: who it is, what is set, hold and release.
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { call } from "./door";
+import { looksAtTeam } from "./places";
 import type { Bootstrap } from "./types";
 
 export const bootstrapQuery = () =>
@@ -14,10 +15,16 @@ export const useHold = () => useMutation({ mutationFn: (reason: string) => call(
 
 export const useRelease = () => useMutation({ mutationFn: () => call("release", {}) });
 
+/** What a window looks like, and what it has told: its own, also where it looks at a team. */
+const OWN = ["theme", "language", "clock", "closingTold"];
+
 export function useSetSetting() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ key, value }: { key: string; value: unknown }) => call("set_setting", { key, value }),
+    mutationFn: async ({ key, value }: { key: string; value: unknown }) => {
+      if (OWN.includes(key) && looksAtTeam(client)) return;
+      await call("set_setting", { key, value });
+    },
     onSuccess: () => client.invalidateQueries({ queryKey: ["settings"] }),
   });
 }

@@ -1268,6 +1268,23 @@ export type PhaseTask = { task: string, state: TaskState, attempt: number,
  */
 told: Tally | null, due: Moment, started: Moment | null, finished: Moment | null, executor: string | null, failure: Failure | null, };
 
+/**
+ * Every place that this console knows.
+ */
+export type PlacesView = {
+/**
+ * The team that is looked at; none: this machine.
+ */
+current: string | null,
+/**
+ * The node of that team that answered last, or is asked next.
+ */
+node: string | null,
+/**
+ * Where a token that is given now would lie.
+ */
+keeper: Keeper, rows: Array<TeamView>, };
+
 export type PreviewRow = { planned: Timestamp, due: Moment,
 /**
  * RFC 3339 in the schedule's own zone.
@@ -1337,6 +1354,22 @@ export type PutSecret = { group?: string, name: string, value: Secret,
  * The group's public key in hexadecimal; that of its executors where absent.
  */
 key?: string | null, };
+
+export type PutTeam = {
+/**
+ * None: a new one.
+ */
+id?: string | null, name: string, colour: TeamColour, nodes: Array<PutTeamNode>, };
+
+export type PutTeamNode = {
+/**
+ * As `campanile serve` prints it, with or without its token.
+ */
+address: string,
+/**
+ * None: the one in the address, else the one that is kept.
+ */
+token?: Secret | null, };
 
 export type QuestionList = { rows: Array<QuestionRow>, };
 
@@ -1665,6 +1698,24 @@ history: Array<HistoryRow>, };
  * Where a task stands. The number is what people, logs and the protocol say.
  */
 export type TaskState = number;
+
+/**
+ * By which a team is told from another, and from one's own machine, at a glance.
+ */
+export type TeamColour = "red" | "amber" | "violet" | "blue";
+
+/**
+ * What a node answered that was tried.
+ */
+export type TeamNodeTried = { address: string, version: string | null, fault: Fault | null, };
+
+export type TeamNodeView = { address: string,
+/**
+ * What holds its token.
+ */
+token: Keeper, };
+
+export type TeamView = { id: string, name: string, colour: TeamColour, nodes: Array<TeamNodeView>, };
 
 export type TestConnection = { name: string,
 /**

@@ -3,6 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { PanelLeftClose, PanelLeftOpen } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "react-aria-components";
+import { useTeam } from "@/api/places";
+import { linkOnRail } from "@/components/link";
 import { adopt, useAppearance } from "@/lib/appearance";
 import { cx } from "@/lib/cx";
 import { useWords } from "@/lib/words";
@@ -10,11 +12,14 @@ import { Hint } from "@/primitives";
 import { Mark } from "./Mark";
 import { RAIL } from "./rail";
 import { ShardedNow } from "./ShardedNow";
+import { teamWords } from "./teamWords";
 import { shellWords } from "./words";
 
 export function Rail({ badges }: { badges: Partial<Record<string, ReactNode>> }) {
   const w = useWords(shellWords);
+  const t = useWords(teamWords);
   const { railShut } = useAppearance();
+  const { team } = useTeam();
   return (
     <nav
       aria-label={w.navigation}
@@ -27,6 +32,19 @@ export function Rail({ badges }: { badges: Partial<Record<string, ReactNode>> })
           <span className="truncate font-semibold text-md text-rail-ink-picked tracking-tight">{w.product}</span>
         )}
       </div>
+      {team && (
+        <div
+          data-testid="rail-team"
+          title={t.team(team.name)}
+          className={cx(
+            "mx-2 mt-1 flex h-7 items-center gap-2 overflow-hidden rounded-sm border-l-4 bg-rail-hover font-medium text-rail-ink-picked text-xs",
+            linkOnRail[team.colour],
+            railShut ? "justify-center" : "px-2",
+          )}
+        >
+          {railShut ? [...team.name][0] : <span className="truncate">{team.name}</span>}
+        </div>
+      )}
       <ul className="flex flex-1 flex-col gap-0.5 px-2 pt-2">
         {RAIL.map((entry) => {
           const Icon = entry.icon;

@@ -20,6 +20,7 @@ import { onZone, setZone } from "@/api/door";
 import { findJobsQuery } from "@/api/jobs";
 import { useLive } from "@/api/live";
 import { bootstrapQuery, useSetSetting } from "@/api/node";
+import { useTeam } from "@/api/places";
 import type { AlarmState } from "@/api/types";
 import { bySeverity } from "@/components";
 import { RefusalNotice } from "@/components/Answer";
@@ -60,13 +61,16 @@ export function Shell() {
 
   // What the node has stored wins over what this window remembered.
   const settings = bootstrap.data?.settings;
+  const { team } = useTeam();
+  const ofTeam = team !== null;
   useEffect(() => {
-    if (!settings) return;
+    // How a window looks is its own affair; what a team's node has stored is somebody else's.
+    if (!settings || ofTeam) return;
     const { theme, language, clock } = settings;
     if (theme === "light" || theme === "dark" || theme === "system") adopt({ theme });
     if (language === "en" || language === "zh") adopt({ lang: language });
     if (clock === "local" || clock === "UTC") setZone(clock);
-  }, [settings]);
+  }, [settings, ofTeam]);
 
   // For whoever measures how long a start takes: the first answers are on the page.
   const known = settings !== undefined;

@@ -79,6 +79,9 @@ pub fn types() -> String {
     crate::operations::declare(&mut page);
     page.add::<crate::views::Frame>();
     page.add::<crate::views::GivenFile>();
+    page.add::<crate::views::PlacesView>();
+    page.add::<crate::views::PutTeam>();
+    page.add::<crate::views::TeamNodeTried>();
     page.add::<campanile_model::Fault>();
     page.text()
 }

@@ -11,6 +11,7 @@ mod data;
 mod execution;
 mod jobs;
 mod sharding;
+mod teams;
 
 use campanile_model::alarm::Severity;
 use campanile_model::instance::{InstanceState, OmissionReason, Origin};
@@ -33,6 +34,7 @@ pub use data::*;
 pub use execution::*;
 pub use jobs::*;
 pub use sharding::*;
+pub use teams::*;
 
 /// An instant, and how its wall clock reads in the zone of the call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]

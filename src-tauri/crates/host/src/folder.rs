@@ -66,6 +66,11 @@ impl DataFolder {
         self.root.join("connections.json")
     }
 
+    /// Teams that the console on this machine knows.
+    pub fn teams(&self) -> PathBuf {
+        self.root.join("teams.json")
+    }
+
     /// Files that `import` may read where it may not read others.
     pub fn imports(&self) -> PathBuf {
         self.root.join("imports")

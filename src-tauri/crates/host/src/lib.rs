@@ -22,6 +22,7 @@ mod outside;
 mod records;
 mod saving;
 mod team_clock;
+mod teams;
 mod tries;
 mod uploads;
 mod zone_data;
@@ -66,6 +67,7 @@ pub use http::{Server, status_of};
 pub use logs::FileLogs;
 pub use records::{Records, keep_records};
 pub use saving::save;
+pub use teams::{Place, Places, Team};
 
 /// Which program opens the folder, and so what it may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -398,6 +398,26 @@ codes! {
     ConfigInvalid = "k_sc_ec_600010",
         "the configuration is not right: {reason}", "配置有误：{reason}",
         "`campanile config` shows every key with its value and where that comes from.", "可用 `campanile config` 查看每个配置项的值及其来源。";
+    TeamUnknown = "k_sc_ec_600020",
+        "there is no team {team} here", "本机没有保存团队 {team}",
+        "Settings lists the teams that this console knows.", "可在设置中查看已保存的团队。";
+    TeamNameTaken = "k_sc_ec_600021",
+        "a team called {team} exists already", "已存在名为 {team} 的团队",
+        "Choose another name.", "请换一个名称。";
+    TeamAddress = "k_sc_ec_600022",
+        "{address} is no address of a node: {reason}", "{address} 不是节点地址：{reason}",
+        "Give it as `campanile serve` prints it, such as http://127.0.0.1:4000/#token=…",
+        "请按 `campanile serve` 输出的形式填写，例如 http://127.0.0.1:4000/#token=…";
+    TeamAway = "k_sc_ec_600023",
+        "no node of {team} answers: {reason}", "{team} 没有节点应答：{reason}",
+        "The console goes on trying; look whether a node runs, and whether this machine reaches it.",
+        "控制台会继续重试；请确认有节点在运行，且本机可以访问。";
+    TeamSilent = "k_sc_ec_600024",
+        "a node of {team} took the request and did not answer: {reason}", "{team} 的节点收到请求但没有应答：{reason}",
+        "It may have been done: look before you ask again.", "请求可能已执行，请先确认再重试。";
+    NoNode = "k_sc_ec_600025",
+        "{address} answers, but not as a node does: {reason}", "{address} 有应答，但不是 Campanile 节点：{reason}",
+        "Look whether the address and port are those of `campanile serve`.", "请检查地址和端口是否为 `campanile serve` 的地址。";
 
     // 7: flow control
     Held = "k_sc_ec_700001",

@@ -1,8 +1,9 @@
 // What a new user is offered where nothing is scheduled yet.
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { ClipboardPaste, Plus, Sparkles } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "react-aria-components";
+import { inDesktop } from "@/api/door";
 import { useSampleJobs } from "@/api/jobs";
 import { cx } from "@/lib/cx";
 import { useWords } from "@/lib/words";
@@ -40,6 +41,19 @@ export function FirstRun() {
           onPress={() => void navigate({ to: "/jobs/new" })}
         />
       </div>
+      {inDesktop && (
+        <p className="mt-5 text-ink-2 text-xs">
+          {w.team}{" "}
+          <Link
+            to="/settings"
+            search={{ team: "new" }}
+            className="rounded-sm text-accent-ink underline underline-offset-2 outline-none focus-visible:outline-2 focus-visible:outline-focus"
+            data-testid="connect-team"
+          >
+            {w.connect}
+          </Link>
+        </p>
+      )}
     </div>
   );
 }

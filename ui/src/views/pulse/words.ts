@@ -70,6 +70,8 @@ export const pulseWords = words(
       create: "Create a job",
       createHint: "Say when in words, see the next 20 runs while you type, save with one key.",
       made: (n: number) => `${plural(n, "sample job")} created`,
+      team: "The work is in a team already?",
+      connect: "Connect to its node",
     },
   },
   {
@@ -140,6 +142,8 @@ export const pulseWords = words(
       create: "创建任务",
       createHint: "边输入边看未来 20 次运行，一个按键即可保存。",
       made: (n: number) => `已创建 ${figure(n)} 个示例任务`,
+      team: "任务已在团队中？",
+      connect: "连接到团队节点",
     },
   },
 );

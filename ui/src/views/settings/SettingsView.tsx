@@ -4,8 +4,9 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Monitor, Moon, Sun } from "lucide-react";
 import { type ReactNode, useSyncExternalStore } from "react";
-import { getZone, onZone, setZone } from "@/api/door";
+import { getZone, inDesktop, onZone, setZone } from "@/api/door";
 import { bootstrapQuery, useSetSetting } from "@/api/node";
+import { useTeam } from "@/api/places";
 import { Answer, View } from "@/components";
 import { adopt, type Theme, useAppearance } from "@/lib/appearance";
 import { type Lang, useSaid, useWords } from "@/lib/words";
@@ -15,6 +16,7 @@ import { CalendarList } from "./CalendarList";
 import { Connections } from "./Connections";
 import { Retention } from "./Retention";
 import { Secrets } from "./Secrets";
+import { Teams } from "./Teams";
 import { settingsWords } from "./words";
 import { ZoneData } from "./ZoneData";
 
@@ -28,7 +30,8 @@ export function SettingsView() {
   const save = useSetSetting();
   const bootstrap = useQuery(bootstrapQuery());
   const navigate = useNavigate();
-  const { blackout } = here.useSearch();
+  const { blackout, team: asked } = here.useSearch();
+  const { team } = useTeam();
 
   const setTheme = (next: Theme) => {
     adopt({ theme: next });
@@ -42,7 +45,7 @@ export function SettingsView() {
   return (
     <View title={w.title} scroll>
       <div className="flex max-w-220 flex-col gap-6">
-        <Section title={w.looks} note={w.looksNote}>
+        <Section title={w.looks} note={team ? w.looksOwn : w.looksNote}>
           <div className="panel divide-y divide-line">
             <Row label={w.language}>
               <Segmented
@@ -86,6 +89,12 @@ export function SettingsView() {
             </Row>
           </div>
         </Section>
+        {inDesktop && (
+          <Teams
+            asked={asked === "new"}
+            onAnswered={() => asked && void navigate({ to: "/settings", search: {}, replace: true })}
+          />
+        )}
         <CalendarList />
         <Blackouts
           opened={blackout ?? null}

@@ -5,9 +5,11 @@ export const settingsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/settings",
   component: lazyRouteComponent(() => import("./SettingsView"), "SettingsView"),
-  /** A blackout window that is to be edited, by its name. */
-  validateSearch: (search: Record<string, unknown>): { blackout?: string } =>
-    typeof search.blackout === "string" && search.blackout !== "" ? { blackout: search.blackout } : {},
+  /** A blackout window that is to be edited, by its name; a team that is to be connected to. */
+  validateSearch: (search: Record<string, unknown>): { blackout?: string; team?: "new" } => ({
+    ...(typeof search.blackout === "string" && search.blackout !== "" ? { blackout: search.blackout } : {}),
+    ...(search.team === "new" ? { team: "new" } : {}),
+  }),
 });
 
 export const calendarRoute = createRoute({

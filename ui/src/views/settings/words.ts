@@ -4,6 +4,7 @@ export const settingsWords = words(
   {
     title: "Settings",
     looks: "How it looks",
+    looksOwn: "While you look at a team, they stay with this window.",
     looksNote: "Kept with the data folder; every console on it follows.",
     language: "Language",
     theme: "Theme",
@@ -101,6 +102,7 @@ export const settingsWords = words(
   {
     title: "设置",
     looks: "外观",
+    looksOwn: "查看团队时，只保存在本窗口。",
     looksNote: "随数据目录保存，所有连接到它的控制台都会一致。",
     language: "语言",
     theme: "主题",

@@ -1,0 +1,83 @@
+// Where this console looks: at its own machine, or at a team through one of the team's nodes. Only the desktop can look
+// elsewhere; a page in a browser looks at the node that served it, and knows no other.
+import {
+  notifyManager,
+  type QueryClient,
+  queryOptions,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import { command, inDesktop } from "./door";
+import { reconnect } from "./live";
+import type { PlacesView, PutTeam, TeamNodeTried, TeamView } from "./types";
+
+const KEY = ["places"];
+const HERE: PlacesView = { current: null, node: null, keeper: "file", rows: [] };
+
+/** Which node a team is reached by may change at any moment while it is away. */
+const ASK_AGAIN_MS = 2_000;
+
+export const placesQuery = () =>
+  queryOptions({
+    queryKey: KEY,
+    queryFn: () => (inDesktop ? command<PlacesView>("places") : HERE),
+    refetchInterval: ({ state }) => (state.data?.current ? ASK_AGAIN_MS : false),
+    staleTime: ASK_AGAIN_MS,
+  });
+
+/** The team that is looked at, and the node that it is reached by; none: this machine. */
+export function useTeam(): { team: TeamView | null; node: string | null } {
+  const { data } = useQuery(placesQuery());
+  return { team: data?.rows.find((row) => row.id === data.current) ?? null, node: data?.node ?? null };
+}
+
+/** Whether what is asked goes to a team, whose settings are not one's own. */
+export const looksAtTeam = (client: QueryClient) => Boolean(client.getQueryData<PlacesView>(KEY)?.current);
+
+/** What was known of the place before is forgotten with the step itself: nothing of it may be taken for the other's. */
+function moveTo(client: QueryClient, id: string | null) {
+  notifyManager.batch(() => {
+    client.setQueryData<PlacesView>(KEY, (before) => ({ ...(before ?? HERE), current: id, node: null }));
+    void client.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== KEY[0] });
+  });
+  reconnect();
+  void client.invalidateQueries({ queryKey: KEY });
+}
+
+/** Goes to a team, or to this machine. */
+export function useLookAt() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string | null) => command<void>("look_at", { id }),
+    onSuccess: (_, id) => moveTo(client, id),
+  });
+}
+
+/** Said beside the fields. */
+export function usePutTeam() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (team: PutTeam) => command<string>("put_team", { team }),
+    onSettled: () => client.invalidateQueries({ queryKey: KEY }),
+    meta: { quiet: true },
+  });
+}
+
+/** Said beside what was tested. */
+export const useTestTeam = () =>
+  useMutation({
+    mutationFn: (team: PutTeam) => command<TeamNodeTried[]>("test_team", { team }),
+    meta: { quiet: true },
+  });
+
+export function useRemoveTeam() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => command<void>("remove_team", { id }),
+    onSuccess: (_, id) => {
+      if (client.getQueryData<PlacesView>(KEY)?.current === id) moveTo(client, null);
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: KEY }),
+  });
+}
