@@ -1,6 +1,7 @@
 // A scripted node for pictures and for reading the console without one: it answers the door's questions from tables.
 // Only tests import it; nothing of it is in the product. What the real node answers is tested against the real node.
 import type { Page } from "playwright-core";
+import { playDesktop } from "./teams";
 
 const NOW = Date.UTC(2026, 10, 21, 1, 30, 0);
 const MIN = 60_000;
@@ -14,6 +15,8 @@ export function moment(ms: number) {
 export interface Script {
   now: number;
   status: Record<string, unknown>;
+  /** In the desktop's window: what its program answers. */
+  desktop?: Parameters<typeof playDesktop>[1];
   /** The feed says one thing and is gone. */
   mute?: boolean;
   answers: Record<string, (input: Record<string, never>) => unknown>;
@@ -630,6 +633,7 @@ export function fixture(): Script {
 /** Answers the page's door from the script, and its feed with one snapshot that is repeated each second. */
 export async function install(page: Page, script: Script) {
   await page.clock.setFixedTime(script.now);
+  if (script.desktop) await playDesktop(page, script.desktop);
   await page.route("**/api/*", async (route) => {
     const op = new URL(route.request().url()).pathname.split("/").at(-1) ?? "";
     const answer = script.answers[op];

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { BLACKOUT_SHOTS } from "./blackouts";
 import { fixture, install, type Script } from "./fixture";
 import { SHARD_SHOTS } from "./sharded";
+import { TEAM_SHOTS } from "./teams";
 import { TIME_SHOTS, withTime } from "./time";
 
 const OUT = "dist/shots";
@@ -354,6 +355,7 @@ const SHOTS: Shot[] = [
   ...TIME_SHOTS,
   ...BLACKOUT_SHOTS,
   ...SHARD_SHOTS,
+  ...TEAM_SHOTS,
 ];
 
 const FORMS = [
