@@ -1,6 +1,7 @@
 // The first five minutes of someone who has never seen it: sample jobs run by themselves, one fails on purpose, its
 // alarm is acknowledged; then a job of one's own.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { eventually } from "../harness/eventually.mjs";
 import { button, choose, toast, toView, writeJob } from "../harness/hands.mjs";
 import { story } from "../harness/stories.mjs";
@@ -83,4 +84,37 @@ story(
     );
   },
   { looks: { lang: "zh" } },
+);
+
+story(
+  "the sample import fills its shards at its own rate, before the eyes of whoever looks, and accounts for every row",
+  async ({ page, node }) => {
+    await page.getByRole("button", { name: /^Try it with sample jobs/ }).click();
+    // It is there before it runs, and runs by its own schedule.
+    const bar = page.getByTestId("rail-sharded");
+    await bar.waitFor({ timeout: 60_000 });
+    await bar.click();
+    await page.getByTestId("shard-canvas").waitFor();
+    const percents = [];
+    const row = await eventually(
+      "the import ends",
+      async () => {
+        const shown = await page.getByTestId("shard-percent").innerText();
+        if (/^[\d.]+ %$/.test(shown)) percents.push(Number.parseFloat(shown));
+        const { rows } = await node.ask("list_instances", { job: "sample-import" });
+        return rows[0]?.finished && rows[0];
+      },
+      { within: 150_000, every: 250 },
+    );
+    assert.deepEqual(percents, percents.toSorted((a, b) => a - b), "it never goes back");
+    assert.ok(new Set(percents).size >= 10, `it is seen to fill: ${[...new Set(percents)]}`);
+    assert.equal(row.sharding.tally.done, 10_000);
+    await page.getByTestId("save-report").click();
+    const download = page.waitForEvent("download");
+    await page.getByRole("menuitem", { name: /\.csv/ }).click();
+    const report = readFileSync(await (await download).path(), "utf8").trimEnd().split("\n");
+    assert.equal(report.length, 10_001);
+    assert.ok(report.some((line) => line.includes("failed")), "a few rows are wrong");
+  },
+  { timeout: 240_000 },
 );
