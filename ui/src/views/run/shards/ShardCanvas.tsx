@@ -69,6 +69,8 @@ export function ShardCanvas({ cells, levels, tool, chosen, onChoose, onLook, sai
   const surface = useRef<Surface | null>(null);
   /** What the surface has not been told yet. */
   const unsaid = useRef({ grid: false, view: false });
+  /** What the next frame has to do for what lies over the cells. */
+  const due = useRef({ over: false, look: null as null | (() => void) });
   const frame = useRef(0);
   const cursor = useRef<number | null>(null);
   const hover = useRef<number | null>(null);
@@ -93,8 +95,12 @@ export function ShardCanvas({ cells, levels, tool, chosen, onChoose, onLook, sai
     const at = view.current;
     if (!at || !over.current || !box.current) return;
     const { grid, view: moved } = unsaid.current;
+    const { over: anew, look: looked } = due.current;
     unsaid.current = { grid: false, view: false };
+    due.current = { over: false, look: null };
+    looked?.();
     if (grid || moved) surface.current?.say(grid ? { grid: at.grid, view: viewOf(at) } : { view: viewOf(at) });
+    if (!anew) return;
     drawOver(over.current, box.current, at, shown.current, {
       cursor: document.activeElement === box.current ? cursor.current : null,
       line: drag.current?.on && drag.current.how !== "hand" ? drag.current.line : [],
@@ -103,6 +109,10 @@ export function ShardCanvas({ cells, levels, tool, chosen, onChoose, onLook, sai
   };
   /** What lies over the cells is drawn anew. */
   const soon = () => {
+    due.current.over = true;
+    nextFrame();
+  };
+  const nextFrame = () => {
     if (frame.current === 0) frame.current = requestAnimationFrame(draw);
   };
   /** Other cells are in sight, or elsewhere. */
@@ -244,8 +254,12 @@ export function ShardCanvas({ cells, levels, tool, chosen, onChoose, onLook, sai
     const of = view.current;
     if (cell === hover.current && cell === null) return;
     hover.current = cell;
-    onLook(cell === null || !at || !of ? null : { cell, at: { x: at.x / of.ratio, y: at.y / of.ratio } });
-    ringAt(cell);
+    // A pointer may move several times within a frame; only where it ends is looked at.
+    due.current.look = () => {
+      onLook(cell === null || !at || !of ? null : { cell, at: { x: at.x / of.ratio, y: at.y / of.ratio } });
+      ringAt(cell);
+    };
+    nextFrame();
   };
 
   const cursorTo = (cell: number) => {
