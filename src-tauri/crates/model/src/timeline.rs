@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::calendar::{LONGEST_ROLL_DAYS, WorkingDays};
 use crate::job::{Job, JobSpec, JobVersion};
-use crate::schedule::{CompiledTiming, Grid, Occurrence, ScheduleError, Skipped, Timing};
+use crate::schedule::{CompiledTiming, Exception, Grid, Occurrence, ScheduleError, Skipped, Timing};
 use crate::{Almanac, JobId, Timestamp, Words};
 
 struct Segment {
@@ -50,7 +50,14 @@ impl Timeline {
             };
             let starts = holds_from(version);
             let overtaken = timing.effective_until.is_some_and(|until| until <= starts);
-            if !overtaken {
+            // A clock that is set back between two saves lets the later one overtake the earlier before it has held.
+            // Its schedule comes to nothing; the runs that people added to it are still to come.
+            let adds = version.spec.effective_from.is_none()
+                && version.spec.exceptions.iter().any(|exception| match exception {
+                    Exception::Added { at } => timing.effective_until.is_none_or(|until| *at < until),
+                    Exception::Skip { .. } | Exception::MoveTo { .. } => false,
+                });
+            if !overtaken || adds {
                 segments.push(Segment { version: version.version, timing: timing.compile(almanac)? });
             }
             until = Some(until.map_or(starts, |until| starts.min(until)));
@@ -170,5 +177,38 @@ impl Job {
             saved_at: self.saved_at,
             saved_by: String::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_run_that_was_added_outlives_a_version_that_a_clock_set_back_let_be_overtaken() {
+        let at = |second: i64| Timestamp::from_millis(second * 1000);
+        let version = |version, saved: i64, spec: serde_json::Value| {
+            let mut whole = json!({"name": "job", "executorGroup": "local", "processor": "shell"});
+            whole.as_object_mut().unwrap().extend(spec.as_object().unwrap().clone());
+            let spec = serde_json::from_value(whole).unwrap();
+            JobVersion { job: JobId::from_bytes([1; 16]), version, spec, saved_at: at(saved), saved_by: String::new() }
+        };
+        let every = |seconds: u32| json!({"kind": "fixedRate", "everySeconds": seconds, "startTime": 0});
+        let added =
+            |seconds: &[i64]| seconds.iter().map(|one| json!({"change": "added", "at": at(*one)})).collect::<Vec<_>>();
+        let versions = [
+            version(3, 30, json!({"schedule": every(20)})),
+            version(2, 40, json!({"schedule": every(7), "exceptions": added(&[25, 33])})),
+            version(1, 0, json!({"schedule": every(10)})),
+        ];
+        let timeline = Timeline::new(&versions, &Almanac::bundled()).unwrap();
+        let due: Vec<(u32, i64)> = timeline
+            .due_between(at(10), at(50), 20)
+            .into_iter()
+            .map(|(version, occurrence)| (version, occurrence.due.millis() / 1000))
+            .collect();
+        assert_eq!(due, [(1, 20), (2, 25), (3, 40)]);
     }
 }
