@@ -1,12 +1,15 @@
 //! Two nodes that share a database and meet in Redis: with real servers, that are killed, flushed and come back.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use campanile_api::views::Frame;
 use campanile_api::{CallContext, Lang};
 use campanile_coord_redis::{Place, Redis, keyspace};
 use campanile_host::{Host, Options, Who};
+use campanile_store::LeaseStore as _;
 use campanile_tests::campanile::{Campanile, PATIENCE, wait_until};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -16,11 +19,12 @@ use crate::servers::{Database, Server};
 use crate::team::configures;
 
 fn joins(folder: &Path, database: &Database, redis: &redis_servers::Server, name: &str) {
-    let text = format!(
-        "node.name = \"{name}\"\nembedded.enabled = true\ndatabase.url = \"{}\"\nredis.url = \"{}\"\n",
-        database.url(),
-        redis.url()
-    );
+    joins_in(folder, database, &format!("redis.url = \"{}\"\n", redis.url()), name);
+}
+
+fn joins_in(folder: &Path, database: &Database, redis: &str, name: &str) {
+    let url = database.url();
+    let text = format!("node.name = \"{name}\"\nembedded.enabled = true\ndatabase.url = \"{url}\"\n{redis}");
     configures(folder, &text, 0o600);
 }
 
@@ -124,6 +128,13 @@ impl Seated {
     }
 }
 
+/// What a frame is, and what it says is stale.
+fn changes(frame: &Frame) -> (String, Vec<Value>) {
+    let frame = serde_json::to_value(frame).expect("JSON");
+    let stale = frame["stale"].as_array().cloned().unwrap_or_default();
+    (frame["kind"].as_str().unwrap_or_default().to_owned(), stale)
+}
+
 /// The live feed of a console whose node does not drive the engine: what exactly has changed, soon after it has.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_console_at_another_node_is_told_what_has_changed() {
@@ -147,11 +158,6 @@ async fn a_console_at_another_node_is_told_what_has_changed() {
         });
         leads.ask("save_job", json!({"spec": spec})).await;
         let mut frames = looks_on.host.feed().subscribe();
-        let changes = |frame: &campanile_api::views::Frame| {
-            let frame = serde_json::to_value(frame).expect("JSON");
-            let stale = frame["stale"].as_array().cloned().unwrap_or_default();
-            (frame["kind"].as_str().unwrap_or_default().to_owned(), stale)
-        };
         // Until nothing changes any more, and nothing of what came before is on the way.
         let mut calm = 0;
         while calm < 3 {
@@ -175,4 +181,50 @@ async fn a_console_at_another_node_is_told_what_has_changed() {
     let way = Redis::at(Place::Single(redis.url())).expect("a good address");
     let reading = keyspace::read(&way).await.expect("readable");
     assert!(reading.breaches.is_empty(), "{:?}", reading.breaches);
+}
+
+/// Each of two nodes leads a share, and neither hears the other: what one of them writes is seen at both.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn consoles_of_nodes_that_meet_nowhere_see_what_either_of_them_changes() {
+    let Some(server) = Server::shared() else { return };
+    let database = server.database().await;
+    let (one, other) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    joins_in(one.path(), &database, "", "one");
+    joins_in(other.path(), &database, "", "other");
+    let story = async {
+        let seated = [Seated::at(one.path()).await, Seated::at(other.path()).await];
+        let store = database.open().await;
+        let shared_out = async || {
+            let (leases, now) = (store.leases("launch/").await.expect("an answer"), store.now().await.expect("a time"));
+            let mut led: BTreeMap<String, usize> = BTreeMap::new();
+            for row in leases.into_iter().filter(|row| row.until > now) {
+                *led.entry(row.lead.holder).or_default() += 1;
+            }
+            led.into_values().eq([32, 32])
+        };
+        while !shared_out().await {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        store.close().await;
+        let mut feeds = seated.each_ref().map(|node| node.host.feed().subscribe());
+        for n in 0..2 {
+            // The clerk is with one of them, and says so only there.
+            let spec = json!({"name": format!("work-{n}"), "schedule": {"kind": "manual"}, "processor": "shell",
+                              "parameters": {"command": "true"}});
+            seated[0].ask("save_job", json!({"spec": spec})).await;
+            for feed in &mut feeds {
+                // A snapshot says everything for its own sake.
+                loop {
+                    let (kind, stale) = changes(&feed.next().await.expect("the feed goes on"));
+                    if kind == "delta" && stale.contains(&json!("audit")) {
+                        break;
+                    }
+                }
+            }
+        }
+        for node in seated {
+            node.leaves().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, story).await.expect("in time");
 }

@@ -21,7 +21,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{broadcast, watch};
 
 use crate::Api;
-use crate::views::{Frame, FrameKind, NodeState, Status};
+use crate::views::{Frame, FrameKind, Status};
 
 const FRAME_EVERY: Duration = Duration::from_millis(100);
 const AT_LEAST_EVERY: Duration = Duration::from_secs(1);
@@ -141,7 +141,7 @@ impl Feed {
     fn nobody_tells(&self) -> bool {
         match self.api.desk.coord.reach() {
             Reach::Team => false,
-            Reach::Alone => self.api.node.state() != NodeState::Leading,
+            Reach::Alone => !self.api.node.leads_everything(),
             Reach::Away => true,
         }
     }
@@ -165,10 +165,10 @@ impl Feed {
     }
 
     async fn rate(&self, rate: &Rate, now: Timestamp) -> f64 {
-        if self.api.node.state() == NodeState::Leading {
+        if self.api.node.leads_everything() {
             return rate.per_second();
         }
-        // Another program counts its tasks; what ended is in the store.
+        // Other programs count their tasks; what ended is in the store.
         match self.api.archive.outcomes(now - RATE_OVER, now).await {
             Ok(ended) => (ended.succeeded + ended.failed) as f64 / RATE_OVER.as_secs_f64(),
             Err(_) => 0.0,

@@ -76,6 +76,9 @@ pub use zones::ZoneFolder;
 pub trait Node: Send + Sync {
     fn state(&self) -> NodeState;
 
+    /// Whether no other node leads anything: all that changes is changed, and told, by this program.
+    fn leads_everything(&self) -> bool;
+
     /// Of all executors that it knows, and those that it would host itself.
     fn processors(&self) -> Vec<ProcessorView>;
 

@@ -6,7 +6,7 @@
 //! to crash at whatever it was waiting for.
 
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use campanile_coord::{Bell, Presence};
@@ -54,11 +54,12 @@ pub enum Standing {
 pub struct Node {
     shared: Arc<Shared>,
     standing: AtomicU8,
+    share: Mutex<Arc<Share>>,
 }
 
 impl Node {
     pub fn new(shared: Shared) -> Node {
-        Node { shared: Arc::new(shared), standing: AtomicU8::new(Standing::Unknown as u8) }
+        Node { shared: Arc::new(shared), standing: AtomicU8::new(Standing::Unknown as u8), share: Mutex::default() }
     }
 
     /// What it is called; the holder of its leases.
@@ -72,6 +73,19 @@ impl Node {
             1 => Standing::Standby,
             _ => Standing::Unknown,
         }
+    }
+
+    /// Whether there is nothing that another node leads: what changes, changes here.
+    pub fn leads_everything(&self) -> bool {
+        self.standing() == Standing::Leading && self.share().is_everything()
+    }
+
+    fn share(&self) -> Arc<Share> {
+        self.share.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn leads_by(&self, share: &Arc<Share>) {
+        *self.share.lock().unwrap_or_else(PoisonError::into_inner) = share.clone();
     }
 
     /// What keeps the node from working just now.
@@ -187,6 +201,7 @@ impl Node {
         let shared = &self.shared;
         let in_team = shared.in_team();
         let share = Arc::new(if in_team { Share::default() } else { Share::whole(lead.clone()) });
+        self.leads_by(&share);
         let mut launcher = Launcher::new(shared.clone(), share.clone());
         let mut assigner = Assigner::new(shared.clone(), share.clone());
         let mut dispatcher = Dispatcher::new(shared.clone(), lead.clone());
@@ -223,6 +238,7 @@ impl Node {
         select_all(duties).await;
 
         self.set_standing(Standing::Unknown);
+        self.leads_by(&Arc::default());
         // Executors find the one who leads now.
         for session in shared.roster.sessions() {
             shared.link.close(session);

@@ -103,6 +103,13 @@ impl Share {
         self.state().led.clone()
     }
 
+    /// Whether there is nothing that another node leads.
+    pub fn is_everything(&self) -> bool {
+        let state = self.state();
+        let all = state.led.partitions.len() == PARTITIONS as usize && state.duties.len() == Duty::ALL.len();
+        state.led.whole.is_some() || all
+    }
+
     pub fn duty(&self, duty: Duty) -> Option<Lead> {
         let state = self.state();
         state.led.whole.clone().or_else(|| state.duties.get(&duty).cloned())
@@ -218,6 +225,7 @@ mod tests {
         share.hold(&[lead(launch_lease(3)), lead(launch_lease(41)), lead("duty/alerter".to_owned())]);
         let led = share.led();
         assert_eq!(led.of(), [3, 41].into_iter().collect());
+        assert!(!share.is_everything());
         let shown = |jobs: &[u8]| {
             let lead = led.lead(jobs.iter().map(|one| job(*one)))?;
             Some(lead.shown().map(|(lease, _)| lease.to_owned()).collect::<Vec<_>>())
@@ -235,12 +243,29 @@ mod tests {
     }
 
     #[test]
+    fn a_node_leads_everything_when_no_partition_and_no_duty_is_left_to_others() {
+        let share = Share::default();
+        let lead = |lease: &str| Lead::of(lease, "a", 7);
+        let partitions = (0..PARTITIONS).map(|one| lead(&launch_lease(one)));
+        let all: Vec<Lead> = partitions.chain(Duty::ALL.map(|duty| lead(duty.lease()))).collect();
+        share.hold(&all);
+        assert!(share.is_everything());
+        for without in [0, 63, 64, 67] {
+            let rest: Vec<Lead> =
+                all.iter().enumerate().filter(|(n, _)| *n != without).map(|(_, one)| one.clone()).collect();
+            share.hold(&rest);
+            assert!(!share.is_everything(), "without {}", all[without].lease);
+        }
+    }
+
+    #[test]
     fn on_a_data_folder_one_lease_stands_for_everything() {
         let lead = Lead::of("engine", "a", 1);
         let share = Share::whole(lead.clone());
         assert_eq!(share.led().of(), Partitions::ALL);
         assert_eq!(share.led().lead([job(3), job(60)]), Some(lead.clone()));
         assert_eq!(share.duty(Duty::Clerk), Some(lead));
+        assert!(share.is_everything());
         assert!(share.settle(Err(PassError::Overtaken("engine".to_owned()))).is_err());
     }
 }

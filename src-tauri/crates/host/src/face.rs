@@ -48,6 +48,10 @@ impl campanile_api::Node for Face {
         }
     }
 
+    fn leads_everything(&self) -> bool {
+        self.node.leads_everything()
+    }
+
     /// Of another program's executor we do not know what it hosts: it may be any of those that come with the program.
     fn processors(&self) -> Vec<ProcessorView> {
         let state = self.state();
