@@ -8,6 +8,7 @@ mod conformance;
 mod executor;
 mod faults;
 mod link;
+mod meeting;
 mod memory_store;
 mod planned;
 mod runtime;
@@ -52,6 +53,7 @@ const REACHED: &[&str] = &[
     "403 → 100",
     "finished too late",
     "broadcast",
+    "handed out by lanes",
     "led anew: launch",
     "led anew: duty",
     "led anew: node",

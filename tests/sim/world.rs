@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use campanile_coord::LocalCoord;
+use campanile_coord::{Coord, LocalCoord};
 use campanile_engine::courier::Deliveries;
 use campanile_engine::held::HeldTable;
 use campanile_engine::link::Said;
@@ -32,6 +32,7 @@ use crate::checks::{self, Promise, Violation};
 use crate::executor::{Deed, Diary, Executor, Script};
 use crate::faults::{Forecast, Refusals, Weather};
 use crate::link::{Network, NodeLink, Wires};
+use crate::meeting::Meeting;
 use crate::memory_store::{BrokenPromises, MemoryStore, Stored};
 use crate::planned::planned;
 use crate::runtime::{Hands, Luck, MachineClock, Runtime, TaskNo};
@@ -107,6 +108,11 @@ pub fn live_through(seed: u64, sabotage: Sabotage, aloud: bool) -> Story {
 
 type Outcome = Result<(), Vec<Violation>>;
 
+/// A way to the meeting place for one more; where there is none each rings for himself.
+fn seat(meeting: Option<&Arc<Meeting>>) -> Arc<dyn Coord> {
+    meeting.map_or_else(|| Arc::new(LocalCoord::default()) as Arc<dyn Coord>, |meeting| meeting.seat())
+}
+
 /// The place of a node: its lives follow one another here.
 struct NodePlace {
     node: Mutex<Option<Arc<Node>>>,
@@ -131,6 +137,8 @@ struct World {
     diary: Diary,
     /// Nodes share the work; otherwise one at a time does all of it.
     team: bool,
+    /// Where those of a team meet; without it each looks for the others' work in the store.
+    meeting: Option<Arc<Meeting>>,
     nodes: Vec<NodePlace>,
     executors: Vec<ExecutorPlace>,
     /// So many of them, the first, live on their own; the others in the processes of nodes.
@@ -242,9 +250,11 @@ impl World {
                 executors.push(draw_executor(luck, name, Some(node.name.clone())));
             }
         }
+        let meets = team && Luck::new(seed, "meeting place").chance(600);
+        let meeting = meets.then(|| Arc::new(Meeting::new(hands)));
         let people = Desk {
             store: Arc::new(store.clone()),
-            coord: Arc::new(LocalCoord::default()),
+            coord: seat(meeting.as_ref()),
             clock: Arc::new(MachineClock::new(hands)),
             dice: Arc::new(Dice::seeded(luck.number())),
         };
@@ -261,6 +271,7 @@ impl World {
             network,
             diary,
             team,
+            meeting,
             nodes,
             executors,
             remote,
@@ -292,6 +303,10 @@ impl World {
             calm_at,
         );
         self.hands.spawn("bringing data", bringing);
+        if let Some(meeting) = self.meeting.clone() {
+            let luck = Luck::new(self.seed, "silence");
+            self.hands.spawn("meeting place", meeting.troubles(self.hands.clone(), luck, calm_at));
+        }
         for n in 0..luck.between(1, 2) {
             let luck = Luck::new(self.seed, &format!("trouble {n}"));
             self.hands.spawn(format!("trouble {n}"), self.clone().make_trouble(luck, calm_at));
@@ -414,7 +429,7 @@ impl World {
             node: name.to_owned(),
             member: Mutex::new(self.team.then(|| Member { name: name.to_owned(), ..Member::default() })),
             store: Arc::new(self.store.connect(Arc::new(forecast))),
-            coord: Arc::new(LocalCoord::default()),
+            coord: seat(self.meeting.as_ref()),
             clock: Arc::new(clock),
             dice: Arc::new(Dice::seeded(luck("dice").number())),
             link,
@@ -793,6 +808,9 @@ impl World {
     fn count_what_happened(&self, stored: &Stored) -> BTreeMap<String, u64> {
         let mut seen: BTreeMap<String, u64> = locked(&self.refusals).clone();
         let mut count = |what: String| *seen.entry(what).or_default() += 1;
+        if self.meeting.as_ref().is_some_and(|meeting| meeting.handed() > 0) {
+            count("handed out by lanes".to_owned());
+        }
         for entry in stored.history.values().flatten() {
             count(match entry.from == entry.to {
                 true => "finished too late".to_owned(),

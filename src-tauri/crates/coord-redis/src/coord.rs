@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use campanile_coord::lanes::{Lanes, ON_SHELF};
 use campanile_coord::{Away, Bell, Coord, Heard, LONGEST_TOLD, PATIENCE, Presence, Reach, Result, hearing};
 use campanile_model::Timestamp;
 use futures::future::BoxFuture;
@@ -19,6 +20,7 @@ use tokio::sync::{Notify, broadcast, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::lanes::RedisLanes;
 use crate::note::{Note, Numbers, bells, bit};
 use crate::place::{Line, Redis, late};
 use crate::{PREFIX, ms, scripts};
@@ -75,6 +77,7 @@ struct Inner {
 
 pub struct RedisCoord {
     inner: Arc<Inner>,
+    lanes: RedisLanes,
     saying: JoinHandle<()>,
     hearing: JoinHandle<()>,
 }
@@ -101,7 +104,7 @@ impl RedisCoord {
         });
         let saying = tokio::spawn(say_on(inner.clone()));
         let hearing = tokio::spawn(hear_on(inner.clone()));
-        RedisCoord { inner, saying, hearing }
+        RedisCoord { inner, lanes: RedisLanes::on(redis, ON_SHELF), saying, hearing }
     }
 }
 
@@ -160,6 +163,10 @@ impl Coord for RedisCoord {
 
     fn reach(&self) -> Reach {
         *self.inner.reach.borrow()
+    }
+
+    fn lanes(&self) -> Option<&dyn Lanes> {
+        Some(&self.lanes)
     }
 
     async fn leave(&self, node: &str) {

@@ -21,7 +21,6 @@ scripts! {
     DONE = "lanes/group.lua" "lanes/done.lua";
     GIVE_BACK = "lanes/group.lua" "lanes/give_back.lua";
     PUT_ASIDE = "lanes/group.lua" "lanes/put_aside.lua";
-    ENDS = "lanes/group.lua" "lanes/ends.lua";
     KEEP = "lanes/group.lua" "lanes/keep.lua";
 }
 
@@ -105,13 +104,6 @@ impl Lanes for RedisLanes {
         self.step(group, &PUT_ASIDE, &[taker.as_bytes(), shelf.as_bytes(), window.as_bytes()], ids).await
     }
 
-    async fn ends(&self, group: &str, shelf: &Shelf) -> Result<()> {
-        let mut script = ENDS.key(group_prefix(group));
-        script.arg(shelf_name(shelf)).arg(AT_ONCE).arg(WINDOW);
-        while !self.run::<bool>(&script).await? {}
-        Ok(())
-    }
-
     async fn keep(&self, group: &str) -> Result<Kept> {
         let mut script = KEEP.key(group_prefix(group));
         script.arg(ms(self.on_shelf)).arg(AT_ONCE).arg(WINDOW);
@@ -126,10 +118,7 @@ fn group_prefix(group: &str) -> String {
 
 /// One word of a few bytes, whatever it stands for.
 fn shelf_name(shelf: &Shelf) -> String {
-    match shelf {
-        Shelf::For(what) => format!("f{:016x}", digest(what)),
-        Shelf::Until(what) => format!("u{:016x}", digest(what)),
-    }
+    format!("{:016x}", digest(&shelf.0))
 }
 
 /// FNV-1a: the same on every node and in every version. Two shelves that fall together only cost a look too many.

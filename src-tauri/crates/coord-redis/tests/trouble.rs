@@ -191,8 +191,8 @@ async fn lanes_of_a_server_that_is_restarted_again_and_again_lose_nothing() {
     everything_goes_once(&lanes, async || server.restart()).await;
 }
 
-/// Where `Shelf::For("p")` of group g is kept.
-const SHELF: &str = "campanile:1:{g}:shelf:faf63ed4c8602096f";
+/// Where `Shelf("p")` of group g is kept.
+const SHELF: &str = "campanile:1:{g}:shelf:af63ed4c8602096f";
 
 /// Everything filled to its bounds at once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -209,7 +209,7 @@ async fn at_its_fullest_the_keyspace_is_that_of_a_good_tenant() {
             lanes.refill("g", lane, &ids).await.expect("an answer");
             let grasp = Grasp { taker: &takers[0], down_to: lane, shelves: &[], most: IN_HAND, lease };
             let hand = lanes.take("g", &grasp).await.expect("an answer");
-            lanes.put_aside("g", &takers[0], &Shelf::For("p".into()), &hand).await.expect("an answer");
+            lanes.put_aside("g", &takers[0], &Shelf("p".into()), &hand).await.expect("an answer");
         }
         lanes.refill("g", lane, &ids).await.expect("an answer");
     }

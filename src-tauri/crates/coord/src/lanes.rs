@@ -4,8 +4,8 @@
 //! Whoever takes an id reads the task, and gives it back, puts it aside, or has done with it. Each id of a group stands
 //! in one place: in the window of its lane, in a taker's hand, or on a *shelf*.
 //!
-//! A shelf keeps what the taker could not use: ids that only certain executors can run, to be taken from there by nodes
-//! that have one; or ids that may not go now, until their cause ends.
+//! A shelf keeps what the taker could not use, by what its tasks need: whoever can give such tasks out just now, since it
+//! has an executor that can run them and no limit is in the way, takes from there.
 
 use std::time::Duration;
 
@@ -26,14 +26,9 @@ pub const IN_HAND: usize = 500;
 /// What has been on a shelf for so long returns to its lanes, to be looked at anew.
 pub const ON_SHELF: Duration = Duration::from_secs(60);
 
-/// Where ids wait that the taker could not use.
+/// Where ids wait that the taker could not use, by what they wait for, in one word. Only takers that name it take from it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Shelf {
-    /// Only takers that name it take from it; what is asked of an executor, in one word.
-    For(String),
-    /// Nobody takes from it until [`Lanes::ends`].
-    Until(String),
-}
+pub struct Shelf(pub String);
 
 /// An id on its way through a taker's hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -83,9 +78,6 @@ pub trait Lanes: Send + Sync {
 
     /// What is still in the taker's hand goes to a shelf, behind what is there.
     async fn put_aside(&self, group: &str, taker: &str, shelf: &Shelf, ids: &[InLane]) -> Result<()>;
-
-    /// All that is on the shelf returns to the head of its lane, in its order.
-    async fn ends(&self, group: &str, shelf: &Shelf) -> Result<()>;
 
     /// Returns what has been in hand past its lease, or on a shelf for longer than [`ON_SHELF`], and keeps the rest from
     /// expiring. To be called every few seconds for a group that has ready tasks.

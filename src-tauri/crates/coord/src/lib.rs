@@ -23,6 +23,7 @@ pub mod locks;
 pub mod traffic;
 
 pub use clock::Clock;
+use lanes::Lanes;
 pub use local::{LocalCoord, LocalLanes, LocalLocks, LocalTraffic, hearing};
 
 /// What does not answer within this does not answer.
@@ -126,6 +127,11 @@ pub trait Coord: Send + Sync {
     fn hear(&self) -> BoxStream<'static, Heard>;
 
     fn reach(&self) -> Reach;
+
+    /// The ready lanes that all nodes share here; none where there is nobody to share them with.
+    fn lanes(&self) -> Option<&dyn Lanes> {
+        None
+    }
 
     /// Says what is still to be said, and that `node` is there no more; for whoever stops.
     async fn leave(&self, node: &str);

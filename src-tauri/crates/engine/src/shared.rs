@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use campanile_coord::Coord;
+use campanile_coord::lanes::Lanes;
+use campanile_coord::{Coord, Reach};
 use campanile_model::blackout::Blackouts;
 use campanile_model::executor::{Drain, ExecutorEntry};
 use campanile_model::limits::{LIMITS, Limits};
@@ -79,6 +80,11 @@ impl Shared {
     /// Whether it shares its work with others.
     pub fn in_team(&self) -> bool {
         self.member.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// The ready lanes that nodes share, while they can be reached.
+    pub fn lanes(&self) -> Option<&dyn Lanes> {
+        self.coord.lanes().filter(|_| self.coord.reach() == Reach::Team)
     }
 
     /// Reads which executors are with other nodes, and which of these are there. Streams of executors that have moved

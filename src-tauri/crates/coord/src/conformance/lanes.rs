@@ -161,43 +161,31 @@ pub async fn whoever_lost_it_cannot_give_it_back(fresh: &Fresh) {
         .await;
     assert_eq!(taken(&*fresh.other, "u", 1).await, [a]);
     fresh.one.give_back("g", "t", &late).await.expect("an answer");
-    fresh.one.put_aside("g", "t", &Shelf::Until("x".into()), &late).await.expect("an answer");
-    fresh.one.ends("g", &Shelf::Until("x".into())).await.expect("an answer");
-    assert!(taken(&*fresh.one, "t", 1).await.is_empty(), "it is in another's hand");
+    let shelf = [Shelf("x".into())];
+    fresh.one.put_aside("g", "t", &shelf[0], &late).await.expect("an answer");
+    let all = Grasp { shelves: &shelf, ..grasp("t", 1) };
+    assert!(take(&*fresh.one, &all).await.is_empty(), "it is in another's hand");
 }
 
-pub async fn what_only_others_can_run_is_taken_by_them_alone(fresh: &Fresh) {
+pub async fn what_was_put_aside_is_taken_by_those_who_ask_for_it(fresh: &Fresh) {
     let [a, b, c, d] = ids(0);
     refill(&*fresh.one, Lane::Normal, &[a, b, c]).await;
     refill(&*fresh.one, Lane::Low, &[d]).await;
     let hand = take(&*fresh.one, &grasp("t", 2)).await;
-    let shelf = Shelf::For(r#"{"processor":"p","labels":{"disk":"ssd"}}"#.into());
+    let shelf = Shelf(r#"{"processor":"p","labels":{"disk":"ssd"}}"#.into());
     fresh.one.put_aside("g", "t", &shelf, &hand).await.expect("an answer");
     assert_eq!(taken(&*fresh.one, "t", 1).await, [c], "it stands in nobody's way");
     // What is known to be aside is not put back.
     refill(&*fresh.one, Lane::Normal, &[a, b]).await;
-    let named = [Shelf::For("other".into()), shelf];
+    let named = [Shelf("other".into()), shelf];
     let able = Grasp { shelves: &named, ..grasp("u", 9) };
     assert_eq!(tasks(&take(&*fresh.other, &able).await), [a, b, d], "before what came to the lower lane");
-}
-
-pub async fn what_may_not_go_returns_to_the_head_when_its_cause_ends(fresh: &Fresh) {
-    let [a, b, c, d] = ids(0);
-    refill(&*fresh.one, Lane::Normal, &[a, b, c]).await;
-    refill(&*fresh.one, Lane::High, &[d]).await;
-    let hand = take(&*fresh.one, &grasp("t", 3)).await;
-    let (limit, other) = (Shelf::Until("limit of a".into()), Shelf::Until("limit of b".into()));
-    fresh.one.put_aside("g", "t", &limit, &hand).await.expect("an answer");
-    fresh.one.ends("g", &other).await.expect("an answer");
-    assert_eq!(taken(&*fresh.one, "t", 9).await, [c]);
-    fresh.other.ends("g", &limit).await.expect("an answer");
-    assert_eq!(taken(&*fresh.one, "t", 9).await, [d, a, b]);
 }
 
 pub async fn what_was_put_aside_for_long_is_looked_at_again(fresh: &Fresh) {
     let [a, b] = ids(0);
     refill(&*fresh.one, Lane::Normal, &[a, b]).await;
-    for shelf in [Shelf::For("x".into()), Shelf::Until("x".into())] {
+    for shelf in [Shelf("x".into()), Shelf("y".into())] {
         let hand = take(&*fresh.one, &grasp("t", 1)).await;
         fresh.one.put_aside("g", "t", &shelf, &hand).await.expect("an answer");
     }

@@ -193,11 +193,6 @@ impl Lanes for LocalLanes {
         Ok(())
     }
 
-    async fn ends(&self, group: &str, shelf: &Shelf) -> Result<()> {
-        self.in_group(group, |group| group.clear_shelf(shelf));
-        Ok(())
-    }
-
     async fn keep(&self, group: &str) -> Result<Kept> {
         let now = self.clock.now();
         Ok(self.in_group(group, |group| {

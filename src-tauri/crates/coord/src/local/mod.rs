@@ -13,6 +13,7 @@ use futures::stream::{BoxStream, StreamExt, unfold};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Notify, broadcast};
 
+use crate::lanes::Lanes;
 use crate::{Away, Bell, Coord, Heard, Presence, Reach, Result};
 
 mod lanes;
@@ -58,6 +59,7 @@ impl Place {
 pub struct LocalCoord {
     place: Arc<Place>,
     own: Arc<Ears>,
+    lanes: Option<Arc<dyn Lanes>>,
 }
 
 impl Default for LocalCoord {
@@ -70,13 +72,19 @@ impl LocalCoord {
     fn at(place: Arc<Place>) -> LocalCoord {
         let own = Arc::new(Ears { bells: Default::default(), told: broadcast::channel(HEARD_KEPT).0 });
         place.ears.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&own));
-        LocalCoord { place, own }
+        LocalCoord { place, own, lanes: None }
+    }
+
+    /// With ready lanes that all share who meet here.
+    #[must_use]
+    pub fn with_lanes(self, lanes: Arc<dyn Lanes>) -> LocalCoord {
+        LocalCoord { lanes: Some(lanes), ..self }
     }
 
     /// Another node that meets this one.
     #[must_use]
     pub fn beside(&self) -> LocalCoord {
-        LocalCoord::at(self.place.clone())
+        LocalCoord { lanes: self.lanes.clone(), ..LocalCoord::at(self.place.clone()) }
     }
 
     /// Lets the place fall silent, or speak again: what happens to a shared one.
@@ -150,6 +158,10 @@ impl Coord for LocalCoord {
             0 | 1 => Reach::Alone,
             _ => Reach::Team,
         }
+    }
+
+    fn lanes(&self) -> Option<&dyn Lanes> {
+        self.lanes.as_deref()
     }
 
     async fn leave(&self, node: &str) {

@@ -4,26 +4,31 @@
 //! twice. What was written and not told is handed back when the executor says what it has. Every bound
 //! on work at once is enforced in that write.
 //!
+//! Several nodes that meet share lanes of ready tasks (`lanes`); the others look for them in the store.
+//!
 //! The dispatcher does not wait for executors and does not time anything out (the monitor does).
 
+mod facts;
 pub mod gate;
+pub(crate) mod lanes;
 pub mod outcome;
 mod parts;
 mod secrets;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use campanile_coord::Bell;
+use campanile_coord::lanes::{Lanes, Shelf};
 use campanile_model::instance::{Instance, Origin};
 use campanile_model::job::{JobSpec, StillNeeded};
 use campanile_model::limits::Limits;
 use campanile_model::schedule::Zone;
 use campanile_model::sharding::{DATA, ShardRun};
 use campanile_model::task::{Need, Step, Task, TaskState};
-use campanile_model::{InstanceId, TaskId, Timestamp, template};
+use campanile_model::{InstanceId, Lane, TaskId, Timestamp, template};
 use campanile_store::{Bound, Claimed, Lead, Room, Scope, StoreError, Taken, Wanted, WantedNeed};
 use serde_json::{Map, Value, json};
 
@@ -37,7 +42,10 @@ use crate::questions::{self, Need as Needed};
 use crate::roster::Offer;
 use crate::shared::{Holding, Shared, read_holding, read_limits};
 use crate::specs::Specs;
+pub(crate) use facts::facts;
+use facts::parameters_of;
 use gate::{RELEASED_OVER, Rounds, bounds_on, choose, judge};
+use lanes::{Hand, Queued, Seen};
 use secrets::Sealed;
 
 /// Tasks in one transaction, and in memory at once.
@@ -52,6 +60,7 @@ pub struct Dispatcher {
     specs: Specs,
     rounds: Rounds,
     counted_at: Option<Timestamp>,
+    seen: Seen,
 }
 
 /// What the needs of all ready tasks come to.
@@ -62,6 +71,25 @@ struct Sorted {
     bounds: Vec<Bound>,
     /// What is left of them, executors apart.
     room: Room,
+}
+
+/// Whom tasks are given to, and under which bounds.
+struct Takers {
+    offers: Vec<Offer>,
+    bounds: Vec<Bound>,
+    /// What the bounds were made of.
+    limits: Limits,
+    room: Room,
+    /// A hold has ended lately.
+    released_at: Option<Timestamp>,
+}
+
+/// What came of giving tasks out.
+#[derive(Default)]
+struct Given {
+    pass: Pass,
+    /// What is Ready still, as far as is known.
+    left: Vec<Queued>,
 }
 
 /// A task that is to go.
@@ -76,7 +104,14 @@ struct Going {
 
 impl Dispatcher {
     pub fn new(shared: Arc<Shared>, lead: Lead) -> Dispatcher {
-        Dispatcher { shared, lead, specs: Specs::default(), rounds: Rounds::default(), counted_at: None }
+        Dispatcher {
+            shared,
+            lead,
+            specs: Specs::default(),
+            rounds: Rounds::default(),
+            counted_at: None,
+            seen: Seen::default(),
+        }
     }
 
     /// Which of the steps were written. Where storage stopped answering in the middle of it, it is asked again until
@@ -354,52 +389,6 @@ impl Dispatcher {
     }
 }
 
-fn parameters_of(instance: &Instance, spec: &JobSpec) -> Map<String, Value> {
-    let own = instance.parameters.as_ref().and_then(|own| serde_json::from_str(own).ok());
-    own.unwrap_or_else(|| spec.parameters.clone())
-}
-
-/// What a run knows of itself, as it is filled into parameters.
-pub(crate) struct Known<'a> {
-    task: &'a Task,
-    instance: &'a Instance,
-    id: String,
-    spec: &'a JobSpec,
-    executor: &'a str,
-    zone: Option<&'a Zone>,
-    upstream: Option<Value>,
-}
-
-pub(crate) fn facts<'a>(
-    task: &'a Task,
-    instance: &'a Instance,
-    spec: &'a JobSpec,
-    executor: &'a str,
-    zone: Option<&'a Zone>,
-    upstream: Option<&Upstream>,
-) -> Known<'a> {
-    let upstream = upstream.and_then(|upstream| serde_json::from_str(&upstream.result).ok());
-    Known { task, instance, id: instance.id.to_string(), spec, executor, zone, upstream }
-}
-
-impl Known<'_> {
-    pub(crate) fn as_facts(&self) -> template::Facts<'_> {
-        template::Facts {
-            planned: self.instance.planned,
-            due: self.instance.due,
-            zone: self.zone,
-            attempt: self.task.attempt(),
-            job: &self.spec.name,
-            instance: &self.id,
-            version: self.task.version,
-            tenant: self.spec.tenant.as_deref(),
-            executor: self.executor,
-            shard: parts::place(self.task),
-            upstream: self.upstream.as_ref(),
-        }
-    }
-}
-
 #[async_trait]
 impl Officer for Dispatcher {
     fn name(&self) -> &'static str {
@@ -415,32 +404,63 @@ impl Officer for Dispatcher {
     }
 
     async fn pass(&mut self, now: Timestamp) -> Result<Pass, PassError> {
+        let shared = self.shared.clone();
+        if let Some(lanes) = shared.lanes().filter(|_| !self.seen.is_old(now))
+            && let Some(pass) = self.give_from_lanes(lanes, now).await?
+        {
+            return Ok(pass);
+        }
+        self.give_from_store(now).await
+    }
+}
+
+impl Dispatcher {
+    /// Whether everything is held, or has been until lately.
+    async fn holding(&self, now: Timestamp) -> Result<Option<Holding>, PassError> {
+        Ok(match read_holding(self.shared.store.as_ref()).await? {
+            // A release that lies ahead of us was written by a clock that has been set back since.
+            Some(Holding::Released(at)) if at > now || now.since(at) >= RELEASED_OVER => None,
+            holding => holding,
+        })
+    }
+
+    /// Of what is found some may not go yet, and must not stand before what may.
+    fn slack(&self, offers: &[Offer], now: Timestamp) -> usize {
+        let refused: HashSet<TaskId> = offers.iter().flat_map(|offer| offer.refused.keys().copied()).collect();
+        refused.len() + self.shared.questions.open(now)
+    }
+
+    /// Looks at everything that is Ready.
+    async fn give_from_store(&mut self, now: Timestamp) -> Result<Pass, PassError> {
         let needs = self.shared.store.ready_needs().await?;
         if needs.is_empty() {
             self.shared.held.found(Vec::new(), None, now);
+            self.seen.note(needs, Vec::new(), false, now);
             return Ok(Pass::default());
         }
-        let released_at = match read_holding(self.shared.store.as_ref()).await? {
+        let released_at = match self.holding(now).await? {
             Some(Holding::Held(_)) => {
                 self.show_held(Vec::new(), Some(HoldCause::Everything), now).await?;
+                self.seen.forget();
                 return Ok(Pass::default());
             }
-            // A release that lies ahead of us was written by a clock that has been set back since.
-            Some(Holding::Released(at)) if at <= now && now.since(at) < RELEASED_OVER => Some(at),
-            Some(Holding::Released(_)) | None => None,
+            Some(Holding::Released(at)) => Some(at),
+            None => None,
         };
         let limits = read_limits(self.shared.store.as_ref()).await?;
-        let mut offers = self.shared.roster.offers(now);
-        let Sorted { mut wanted, findings, bounds, room: mut room_left } =
-            self.sort_out(needs, &offers, &limits, now).await?;
+        let offers = self.shared.roster.offers(now);
+        let Sorted { mut wanted, findings, bounds, room: room_left } =
+            self.sort_out(needs.clone(), &offers, &limits, now).await?;
+        let held = findings.iter().any(|found| !found.cause.is_absence());
         let all = released_at.map(|_| HoldCause::Released);
         self.show_held(findings, all, now).await?;
+        let all_lanes = wanted.iter().filter(|wanted| wanted.down_to == Lane::Low);
+        let open: Vec<Need> = all_lanes.map(|wanted| wanted.need.clone()).collect();
         if wanted.is_empty() {
+            self.seen.note(needs, open, held, now);
             return Ok(Pass::default());
         }
-        // Some of what is found may not go yet, and must not stand before what may.
-        let refused: HashSet<TaskId> = offers.iter().flat_map(|offer| offer.refused.keys().copied()).collect();
-        let slack = refused.len() + self.shared.questions.open(now);
+        let slack = self.slack(&offers, now);
         for wanted in &mut wanted {
             wanted.limit = if released_at.is_some() { BATCH } else { (wanted.limit + slack).min(BATCH) };
         }
@@ -448,6 +468,76 @@ impl Officer for Dispatcher {
         let limit = if released_at.is_some() { BATCH } else { (room + slack).min(BATCH) };
         let ready = self.shared.store.ready_tasks(&Wanted { needs: wanted, limit }).await?;
         let found = ready.len();
+        let takers = Takers { offers, bounds, limits, room: room_left, released_at };
+        let Given { mut pass, left } = self.give_out(ready, takers, now).await?;
+        pass.again |= pass.did > 0 && found == BATCH;
+        self.seen.note(needs, open, held || found == limit, now);
+        if released_at.is_some() {
+            self.seen.forget();
+            return Ok(pass);
+        }
+        lanes::refill(&self.shared, &mut self.seen, left, now).await?;
+        Ok(pass)
+    }
+
+    /// Gives out what no other node is handed just now. None: the store is to be looked at itself.
+    async fn give_from_lanes(&mut self, lanes: &dyn Lanes, now: Timestamp) -> Result<Option<Pass>, PassError> {
+        let offers = self.shared.roster.offers(now);
+        let slack = self.slack(&offers, now);
+        let mut hand = match Hand::fill(&self.shared, lanes, &self.seen, &offers, slack, BATCH, now).await {
+            Ok(hand) => hand,
+            Err(away) => {
+                lanes::trouble(&away);
+                return Ok(None);
+            }
+        };
+        if hand.short {
+            self.seen.is_short();
+        }
+        if hand.is_empty() {
+            return Ok((!hand.short).then(Pass::default));
+        }
+        let (mut left, mut aside) = (hand.ids(), HashMap::new());
+        let outcome = self.give_from(&mut hand, offers, &mut left, &mut aside, now).await;
+        hand.let_go(&self.shared, lanes, &left, &aside).await;
+        outcome
+    }
+
+    /// Says in `left` what of the hand is Ready still, and in `aside` what is not for this node now.
+    async fn give_from(
+        &mut self,
+        hand: &mut Hand,
+        offers: Vec<Offer>,
+        left: &mut Vec<TaskId>,
+        aside: &mut HashMap<TaskId, Shelf>,
+        now: Timestamp,
+    ) -> Result<Option<Pass>, PassError> {
+        if self.holding(now).await?.is_some() {
+            self.seen.forget();
+            return Ok(None);
+        }
+        hand.shows(self.shared.store.tasks(left).await?);
+        let mut ready = std::mem::take(&mut hand.tasks);
+        let limits = read_limits(self.shared.store.as_ref()).await?;
+        let needs: BTreeMap<String, Need> = ready.iter().map(Task::need).map(|need| (need.key(), need)).collect();
+        let Sorted { wanted, findings, bounds, room } =
+            self.sort_out(needs.into_values().collect(), &offers, &limits, now).await?;
+        self.seen.closes(&findings);
+        let goes = wanted.iter().map(|wanted| (wanted.need.key(), wanted.down_to)).collect();
+        *aside = lanes::set_aside(&mut ready, &goes);
+        *left = ready.iter().map(|task| task.id).collect();
+        let takers = Takers { offers, bounds, limits, room, released_at: None };
+        let mut given = self.give_out(ready, takers, now).await?;
+        *left = given.left.iter().map(|queued| queued.task).collect();
+        // What was set aside stood before what may go.
+        given.pass.again |= !aside.is_empty() || hand.short;
+        Ok(Some(given.pass))
+    }
+
+    /// Gives as many of them as may go to those who take them, in the order given.
+    async fn give_out(&mut self, ready: Vec<Task>, takers: Takers, now: Timestamp) -> Result<Given, PassError> {
+        let Takers { mut offers, bounds, limits, room: mut room_left, released_at } = takers;
+        let mut left = Vec::new();
         let versions = ready.iter().map(|task| (task.job, task.version));
         self.specs.fetch(self.shared.store.as_ref(), versions).await?;
         let instances: Vec<InstanceId> = ready.iter().map(|task| task.instance).collect();
@@ -465,22 +555,29 @@ impl Officer for Dispatcher {
             let Some(spec) = self.specs.of(self.shared.store.as_ref(), task.job, task.version).await? else { continue };
             let Some(instance) = instances.get(&task.instance) else { continue };
             if released_at.is_some_and(|at| !gate::is_released(&task, at, now)) {
+                left.push(Queued::of(&task));
                 continue;
             }
             let dice = &self.shared.dice;
             let Some(offer) = choose(&task, spec.route, &mut offers, &mut self.rounds, now, |bound| dice.below(bound))
             else {
+                left.push(Queued::of(&task));
                 continue;
             };
             let go = match self.is_needed(&task, instance, &spec, &offers, now) {
-                Ok(None) => outcome::push(task, offers[offer].executor.clone(), now)
-                    .ok()
-                    .filter(|step| room_left.admit(step.task())),
+                Ok(None) => {
+                    let queued = Queued::of(&task);
+                    let step = outcome::push(task, offers[offer].executor.clone(), now).ok();
+                    let step = step.filter(|step| room_left.admit(step.task()));
+                    left.extend(step.is_none().then_some(queued));
+                    step
+                }
                 Ok(Some(said)) => {
                     saved.extend(outcome::not_needed(task, &said, now).ok());
                     None
                 }
                 Err(until) => {
+                    left.push(Queued::of(&task));
                     next = next.into_iter().chain([until]).min();
                     None
                 }
@@ -498,7 +595,7 @@ impl Officer for Dispatcher {
         }
         let mut did = self.save_the_work(&saved, now).await?;
         if steps.is_empty() {
-            return Ok(Pass { did, again: did > 0, next });
+            return Ok(Given { pass: Pass { did, again: did > 0, next }, left });
         }
         let upstream = self.upstream_of(&told).await?;
         // Read before anything is written: what was written as pushed has to be told.
@@ -513,6 +610,9 @@ impl Officer for Dispatcher {
         // Another node was faster: what is left may be for us.
         let lost = claimed.contains(&Claimed::Lost);
         for ((step, claimed), going) in steps.iter().zip(claimed).zip(told) {
+            if claimed == Claimed::Full {
+                left.push(Queued::of(step.task()));
+            }
             if claimed == Claimed::Done {
                 did += 1;
                 let offer = &offers[going.offer];
@@ -530,6 +630,6 @@ impl Officer for Dispatcher {
                 self.shared.coord.ring(Bell::Monitor);
             }
         }
-        Ok(Pass { did, again: lost || (did > 0 && found == BATCH), next })
+        Ok(Given { pass: Pass { did, again: lost, next }, left })
     }
 }

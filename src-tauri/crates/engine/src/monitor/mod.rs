@@ -15,6 +15,7 @@ use campanile_model::{LaneClock, TaskId, Timestamp};
 use campanile_store::{Lead, Taken, Wanted, WantedNeed};
 
 use crate::assigner::place;
+use crate::dispatcher::lanes::{self, Queued};
 use crate::dispatcher::outcome;
 use crate::events::Topic;
 use crate::link::{AttemptRef, ToExecutor};
@@ -68,9 +69,11 @@ impl Monitor {
         }
         let taken = self.shared.store.take(lead, steps).await?;
         let mut did = 0;
+        let mut ready = Vec::new();
         for (step, taken) in steps.iter().zip(taken) {
             if taken == Taken::Done {
                 did += 1;
+                ready.extend((step.task().state() == TaskState::Ready).then(|| Queued::of(step.task())));
                 self.shared.roster.keeps_who_lost(step);
                 if step.before().is_held() && !step.task().state().is_held() {
                     if let Some(executor) = step.moves().first().and(step.task().executor.as_ref()) {
@@ -80,6 +83,7 @@ impl Monitor {
                 }
             }
         }
+        lanes::show(&self.shared, ready.into_iter()).await;
         Ok(did)
     }
 

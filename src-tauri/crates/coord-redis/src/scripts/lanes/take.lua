@@ -19,8 +19,12 @@ local function from(key, lane, place)
     end
   end
 end
+local shelves = {}
+for i = 6, #ARGV do
+  if redis.call('ZSCORE', base .. 'shelves', ARGV[i]) then shelves[#shelves + 1] = ARGV[i] end
+end
 for lane = 0, tonumber(ARGV[5]) do
-  for i = 6, #ARGV do from(shelf_key(ARGV[i], lane), lane, 's' .. ARGV[i]) end
+  for _, shelf in ipairs(shelves) do from(shelf_key(shelf, lane), lane, 's' .. shelf) end
   from(lane_key(lane), lane, 'l' .. lane)
 end
 if #taken > 0 then
