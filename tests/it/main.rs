@@ -1,8 +1,8 @@
 //! Stories: what must be true for someone, told on a whole node.
 //!
 //! Most are told in a [`campanile_tests::World`], whose time they move. Those of `bad_input`, `chaos`, `consoles`, `crontab`,
-//! `executors`, `folder`, `kill`, `meeting`, `million`, `parts`, `sdks`, `shards` and `team` are told with real processes,
-//! on real time, because what they are about is the process itself.
+//! `executors`, `folder`, `kill`, `meeting`, `million`, `parts`, `sdks`, `shards`, `team` and `team_chaos` are told with
+//! real processes, on real time, because what they are about is the process itself.
 
 mod alarms;
 mod bad_input;
@@ -33,4 +33,5 @@ mod shards;
 mod stopping;
 mod tasks;
 mod team;
+mod team_chaos;
 mod unplanned;

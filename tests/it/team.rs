@@ -13,7 +13,7 @@ use campanile_store_mysql::MysqlStore;
 use campanile_tests::campanile::{Campanile, Member, Serve, told, wait_for, wait_until};
 use serde_json::{Value, json};
 
-use crate::chaos::{agrees, kept};
+use crate::chaos::{Counts, Kept, agrees, kept};
 use crate::sdks::command;
 use crate::servers::{Database, Server};
 
@@ -26,9 +26,14 @@ pub fn configures(folder: &Path, text: &str, mode: u32) {
 
 /// A node of the team, which hosts an executor of its own where that is said.
 fn joins(folder: &Path, database: &Database, name: &str, embedded: bool) {
+    joins_with(folder, database, name, embedded, "");
+}
+
+fn joins_with(folder: &Path, database: &Database, name: &str, embedded: bool, more: &str) {
     let url = database.url();
     let text = format!(
-        "node.name = \"{name}\"\n[database]\nurl = \"{url}\"\nconnections = 8\n[embedded]\nenabled = {embedded}\n"
+        "node.name = \"{name}\"\n[database]\nurl = \"{url}\"\nconnections = 8\n\
+         [embedded]\nenabled = {embedded}\n{more}"
     );
     configures(folder, &text, 0o600);
 }
@@ -133,25 +138,26 @@ const EXECUTORS: usize = 6;
 const JOBS: usize = 40;
 
 /// Three nodes on a database of their own, and executors that join them.
-struct Team {
-    server: Server,
+pub struct Team {
+    pub server: Server,
     database: Database,
-    nodes: Vec<Campanile>,
-    serving: Vec<Option<Serve>>,
+    pub nodes: Vec<Campanile>,
+    pub serving: Vec<Option<Serve>>,
     members: Vec<Member>,
     diary: PathBuf,
     runtime: tokio::runtime::Runtime,
 }
 
 impl Team {
-    fn begins() -> Option<Team> {
+    /// `more` stands at the end of what each node is told.
+    pub fn begins(more: &str) -> Option<Team> {
         let server = Server::of_its_own()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.expect("a runtime for what is looked up");
         let database = runtime.block_on(server.database());
         let nodes: Vec<Campanile> = (0..3).map(|_| Campanile::new()).collect();
         for (n, node) in nodes.iter().enumerate() {
-            joins(node.data(), &database, &format!("node-{n}"), false);
+            joins_with(node.data(), &database, &format!("node-{n}"), false, more);
         }
         let diary = nodes[0].beside("diary");
         let serving = vec![None, None, None];
@@ -168,12 +174,12 @@ impl Team {
         Some(team)
     }
 
-    fn starts(&mut self, node: usize) {
+    pub fn starts(&mut self, node: usize) {
         self.serving[node] = Some(self.nodes[node].serves_with(&["--executors", "127.0.0.1:0"]));
     }
 
     /// What stands in the database; nothing while it does not answer.
-    fn looks<T>(&self, look: impl AsyncFnOnce(&MysqlStore) -> campanile_store::Result<T>) -> Option<T> {
+    pub fn looks<T>(&self, look: impl AsyncFnOnce(&MysqlStore) -> campanile_store::Result<T>) -> Option<T> {
         self.runtime.block_on(async {
             let store = MysqlStore::open(&self.database.url()).await.ok()?;
             let seen = look(&store).await.ok();
@@ -196,7 +202,7 @@ impl Team {
         shares
     }
 
-    fn are_shared_by(&self, nodes: usize) {
+    pub fn are_shared_by(&self, nodes: usize) {
         let fair = 64_usize.div_ceil(nodes);
         let within = Instant::now();
         let shares = wait_for("the partitions are shared out", || {
@@ -217,20 +223,20 @@ impl Team {
     }
 
     /// Work goes on: as much as this more has ended.
-    fn goes_on(&self, what: &str) {
+    pub fn goes_on(&self, what: &str) {
         let before = self.ended().len();
         let began = Instant::now();
         wait_until(what, || self.ended().len() >= before + 30);
         println!("{what}: 30 more in {} ms", began.elapsed().as_millis());
     }
 
-    fn comes_to_rest(mut self) {
+    /// Nothing more begins, what there is comes to its end, and the nodes leave.
+    pub fn comes_to_rest(&mut self, jobs: &[String]) {
         for member in &mut self.members {
             assert!(member.is_running(), "{} gave up", member.name);
         }
-        let names: Vec<String> = (0..JOBS).map(|n| format!("busy-{n}")).collect();
         let mut pause = vec!["pause"];
-        pause.extend(names.iter().map(String::as_str));
+        pause.extend(jobs.iter().map(String::as_str));
         self.nodes[0].cli(&pause).done();
         wait_until("everything has ended", || {
             let page = self.nodes[1].cli(&["runs", "--state", "waiting", "--state", "running"]).done();
@@ -242,6 +248,10 @@ impl Team {
             assert!(serve.stop().success());
         }
         assert_eq!(self.nodes_that_are_there(), [], "each has left in good order");
+    }
+
+    /// Every task with its way, which is the same story as the executors tell.
+    pub fn agrees(self) -> (Kept, Counts) {
         let tasks = self.runtime.block_on(async {
             let store = self.database.open().await;
             let tasks = kept(&store).await;
@@ -250,17 +260,17 @@ impl Team {
         });
         let counts = agrees(&tasks, &told(&self.diary));
         println!("{counts:?}");
-        assert!(counts.tasks > 200, "hardly anything ran: {counts:?}");
         // The database goes before its server does.
         let Team { server, database, .. } = self;
         drop(database);
         drop(server);
+        (tasks, counts)
     }
 }
 
 #[test]
 fn three_nodes_share_the_work_and_nothing_is_lost_or_doubled_when_any_of_them_or_the_database_goes() {
-    let Some(mut team) = Team::begins() else { return };
+    let Some(mut team) = Team::begins("") else { return };
     let jobs: Vec<Value> = (0..JOBS)
         .map(|n| {
             let (ms, overlap) = ([20, 150, 600][n % 3], if n % 3 == 0 { "allow" } else { "queue" });
@@ -304,7 +314,9 @@ fn three_nodes_share_the_work_and_nothing_is_lost_or_doubled_when_any_of_them_or
     assert!(clocks.iter().all(|offset| *offset < 1000), "one machine has one time: {clocks:?}");
     team.starts(2);
     team.are_shared_by(3);
-    team.comes_to_rest();
+    team.comes_to_rest(&(0..JOBS).map(|n| format!("busy-{n}")).collect::<Vec<_>>());
+    let (_, counts) = team.agrees();
+    assert!(counts.tasks > 200, "hardly anything ran: {counts:?}");
 }
 
 /// Two that both believe they lead cannot both write: one is held up through its leases with the store under its hands.

@@ -135,6 +135,12 @@ impl Campanile {
         self.own.path().join(name)
     }
 
+    /// What its nodes have written about themselves, in all their lives.
+    pub fn all_said(&self) -> String {
+        let said = |life| fs::read_to_string(self.beside(&format!("serve-{life}.log"))).unwrap_or_default();
+        (1..=self.served).map(said).collect()
+    }
+
     fn command(&self) -> Command {
         let mut command = Command::new(binary());
         command.env_remove("CAMPANILE_DATA").env("LC_ALL", "C.UTF-8").env("USER", "mei");

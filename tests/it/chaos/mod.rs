@@ -31,7 +31,7 @@ fn length() -> Duration {
     Duration::from_secs(if soak { 600 } else { 60 })
 }
 
-fn seed() -> u64 {
+pub(crate) fn seed() -> u64 {
     match std::env::var("CAMPANILE_SEED") {
         Ok(seed) => seed.parse().expect("CAMPANILE_SEED is a number"),
         Err(_) => rand::random(),

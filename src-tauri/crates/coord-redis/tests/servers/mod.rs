@@ -85,6 +85,12 @@ impl Server {
         let _ = self.child.wait();
     }
 
+    /// Becomes a replica of the one at `port`, and stays it.
+    pub fn follows(&self, port: u16) {
+        assert_eq!(self.cli(&["REPLICAOF", "127.0.0.1", &port.to_string()]), "OK");
+        assert_eq!(self.cli(&["CONFIG", "REWRITE"]), "OK");
+    }
+
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
@@ -96,9 +102,15 @@ impl Server {
 }
 
 fn spawn(port: u16, home: &Path, arguments: &[String], ready: &str) -> Child {
-    // A file of configuration comes first; what stands after it counts more.
+    // A file of configuration comes first; what stands after it counts more. A server keeps in its own what a sentinel
+    // tells it of its part, so that it has the same one when it starts anew.
     let is_sentinel = arguments.iter().any(|argument| argument == "--sentinel");
+    let own = home.join("redis.conf");
+    if !is_sentinel && !own.exists() {
+        fs::write(&own, "").expect("written");
+    }
     let mut child = Command::new("redis-server")
+        .args((!is_sentinel).then_some(&own))
         .args(arguments)
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--dir", &home.display().to_string()])
         .args(if is_sentinel { &[][..] } else { &["--save", "", "--appendonly", "no"][..] })
@@ -129,8 +141,8 @@ pub fn cluster() -> Vec<Server> {
 
 /// A master and its replica, watched by three sentinels that know of each other.
 pub fn watched() -> (Server, Server, Vec<Server>) {
-    let master = Server::start(&[]);
-    let replica = Server::start(&["--replicaof", &format!("127.0.0.1 {}", master.port)]);
+    let (master, replica) = (Server::start(&[]), Server::start(&[]));
+    replica.follows(master.port);
     let sentinels: Vec<Server> = (0..3).map(|_| Server::sentinel(master.port)).collect();
     // They must know of the replica and of each other before the master goes.
     let known = |what: &str, many: usize| {

@@ -44,8 +44,8 @@ pub struct Server {
     life: Option<ChildStdin>,
 }
 
-/// The shell that a server lives and ends with: its arguments are the folder, and the server with its own. One that ends
-/// while there is a file `again` is started anew.
+/// The shell that a server lives and ends with: its arguments are the folder, and the server with its own. Where there is
+/// a file `again` it is started anew whenever it ends.
 const WITH_ITS_TEST: &str = r#"
     home=$1; shift; exec 3<&0
     ( read -r _ <&3; touch "$home/over"; kill -9 "$(cat "$home/pid")" 2>/dev/null ) &
@@ -53,13 +53,17 @@ const WITH_ITS_TEST: &str = r#"
         "$@" </dev/null 3<&- & echo $! >"$home/pid"
         wait $!
         if [ -e "$home/over" ] || [ ! -e "$home/again" ]; then break; fi
-        rm "$home/again"
     done
     rm -rf "$home"
 "#;
 
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// Of its own: a server that starts takes what it finds there for its own leavings, and removes it.
+fn tmpdir(home: &Path) -> String {
+    format!("--tmpdir={}", home.join("tmp").display())
 }
 
 fn as_root() -> Option<&'static str> {
@@ -70,9 +74,11 @@ impl Server {
     fn start(arguments: &[&str]) -> Server {
         let home = tempfile::tempdir().unwrap().keep();
         let (data, socket, port) = (home.join("data"), home.join("socket"), free_port());
+        fs::create_dir(home.join("tmp")).unwrap();
         let made = Command::new("mariadb-install-db")
             .args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"])
             .arg(format!("--datadir={}", data.display()))
+            .arg(tmpdir(&home))
             .args(as_root())
             .output()
             .unwrap();
@@ -107,6 +113,7 @@ impl Server {
             .args(["mariadbd", "--no-defaults", "--bind-address=127.0.0.1"])
             .args(as_root())
             .arg(format!("--datadir={}", data.display()))
+            .arg(tmpdir(home))
             .arg(format!("--socket={}", socket.display()))
             .arg(format!("--port={port}"))
             // With a binary log, as every server has one that others follow.
@@ -141,10 +148,16 @@ impl Server {
         installed().then(|| Server::start(&[]))
     }
 
-    /// Ends it as a crash would; it comes up again by itself.
-    pub fn crashes(&self) {
+    /// From now on it is started anew whenever it ends, as by whatever keeps services running.
+    pub fn is_looked_after(&self) {
         let home = self.home.as_ref().expect("a server of our own");
         fs::write(home.join("again"), "").unwrap();
+    }
+
+    /// Ends it as a crash would; it comes up again by itself.
+    pub fn crashes(&self) {
+        self.is_looked_after();
+        let home = self.home.as_ref().expect("a server of our own");
         let pid = fs::read_to_string(home.join("pid")).unwrap();
         assert!(Command::new("kill").args(["-9", pid.trim()]).status().unwrap().success());
     }
