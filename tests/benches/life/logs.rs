@@ -3,7 +3,6 @@
 use anyhow::{Context as _, ensure};
 use campanile_model::Timestamp;
 use campanile_model::task::Task;
-use campanile_store::JobStore as _;
 use serde_json::json;
 
 use crate::figures::{Spans, bearable, scaled};

@@ -1,5 +1,9 @@
-//! A whole node on a folder of its own, in this process, with executors that are processes.
+//! A whole node on a folder of its own, or several that share a MariaDB and a Redis, in this process, with executors that
+//! are processes.
 
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,10 +16,7 @@ use campanile_model::job::Job;
 use campanile_model::task::{Task, TaskState};
 use campanile_model::{Almanac, Partitions, Timestamp};
 use campanile_store::conformance::fixtures;
-use campanile_store::{
-    Archive as _, Change, ExecutorStore as _, InstanceFilter, InstanceSummary, JobStore as _, Lead, LeaseStore as _,
-    Taken, TaskFilter,
-};
+use campanile_store::{Archive, Change, InstanceFilter, InstanceSummary, Lead, Store, Taken, TaskFilter};
 use campanile_store_sqlite::SqliteStore;
 use campanile_tests::campanile::Member;
 use serde_json::{Value, json};
@@ -24,6 +25,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::executor::{GROUP, wall_clock};
+use crate::redis_servers;
+use crate::servers::{Database, Server};
 
 /// Nothing here takes as long on any machine.
 const PATIENCE: Duration = Duration::from_secs(1800);
@@ -66,15 +69,22 @@ pub fn job(name: &str, processor: &str, schedule: &Value, first: Timestamp, more
     })
 }
 
+/// A store of either kind.
+pub trait Kept: Store + Archive {}
+
+impl<S: Store + Archive> Kept for S {}
+
 pub struct Rig {
     folder: TempDir,
-    pub host: Arc<Host>,
-    /// For looking, and for writing jobs before the node begins.
-    pub store: SqliteStore,
-    address: String,
+    pub hosts: Vec<Arc<Host>>,
+    /// For looking, and for writing jobs before the nodes begin.
+    pub store: Box<dyn Kept>,
+    addresses: Vec<String>,
     shutdown: CancellationToken,
     parts: Vec<JoinHandle<()>>,
     executors: Vec<Member>,
+    /// What a team shares; it goes last.
+    shared: Option<(Database, Server, redis_servers::Server)>,
 }
 
 impl Rig {
@@ -82,16 +92,61 @@ impl Rig {
     pub async fn with(executors: usize, capacity: u32) -> anyhow::Result<Rig> {
         let folder = tempfile::tempdir()?;
         let data = folder.path().join("data");
-        let who = Who::Serve { allow_shell: false, capacity: None };
-        let host = Arc::new(Host::open(Options { data: data.clone(), who }).await?);
-        let port = ExecutorPort::bind(([127, 0, 0, 1], 0).into(), None).await?;
-        let address = port.address().to_string();
-        let shutdown = CancellationToken::new();
-        let parts = vec![tokio::spawn(port.run(host.clone(), shutdown.clone()))];
         let store = SqliteStore::open(&DataFolder::open(&data)?.database()).await?;
-        let mut rig = Rig { folder, host, store, address, shutdown, parts, executors: Vec::new() };
+        Rig::of(folder, vec![data], Box::new(store), None, executors, capacity).await
+    }
+
+    /// So many nodes on a MariaDB and a Redis of their own, and executors that knock at the doors of all of them. None
+    /// where there are no servers to start.
+    pub async fn of_team(nodes: usize, executors: usize, capacity: u32) -> anyhow::Result<Option<Rig>> {
+        let Some(server) = Server::of_its_own().filter(|_| redis_servers::installed()) else { return Ok(None) };
+        let (database, redis) = (server.database().await, redis_servers::Server::start(&[]));
+        let folder = tempfile::tempdir()?;
+        let mut folders = Vec::with_capacity(nodes);
+        for n in 0..nodes {
+            let data = folder.path().join(format!("data-{n}"));
+            DataFolder::open(&data)?;
+            let text = format!(
+                "node.name = \"node-{n}\"\ndatabase.url = \"{}\"\nredis.url = \"{}\"\n",
+                database.url(),
+                redis.url()
+            );
+            let config = data.join("campanile.toml");
+            fs::write(&config, text)?;
+            fs::set_permissions(&config, Permissions::from_mode(0o600))?;
+            folders.push(data);
+        }
+        let store = database.open().await;
+        let shared = Some((database, server, redis));
+        Ok(Some(Rig::of(folder, folders, Box::new(store), shared, executors, capacity).await?))
+    }
+
+    async fn of(
+        folder: TempDir,
+        folders: Vec<PathBuf>,
+        store: Box<dyn Kept>,
+        shared: Option<(Database, Server, redis_servers::Server)>,
+        executors: usize,
+        capacity: u32,
+    ) -> anyhow::Result<Rig> {
+        let (shutdown, mut parts) = (CancellationToken::new(), Vec::new());
+        let (mut hosts, mut addresses) = (Vec::new(), Vec::new());
+        for data in folders {
+            let who = Who::Serve { allow_shell: false, capacity: None };
+            let host = Arc::new(Host::open(Options { data, who }).await?);
+            let port = ExecutorPort::bind(([127, 0, 0, 1], 0).into(), None).await?;
+            addresses.push(port.address().to_string());
+            parts.push(tokio::spawn(port.run(host.clone(), shutdown.clone())));
+            hosts.push(host);
+        }
+        let mut rig = Rig { folder, hosts, store, addresses, shutdown, parts, executors: Vec::new(), shared };
         rig.start_executors(executors, capacity)?;
         Ok(rig)
+    }
+
+    /// Sent by all nodes.
+    pub fn statements(&self) -> u64 {
+        self.hosts.iter().map(|host| host.statements()).sum()
     }
 
     fn start_executors(&mut self, count: usize, capacity: u32) -> anyhow::Result<()> {
@@ -100,7 +155,8 @@ impl Rig {
         let (diary, record) = (self.folder.path().join("diary"), self.folder.path().join("executors.log"));
         for n in 0..count {
             let name = format!("{GROUP}-{n}");
-            self.executors.push(Member::starts(&command, &self.address, &name, capacity, &diary, &record));
+            let node = &self.addresses[n % self.addresses.len()];
+            self.executors.push(Member::starts(&command, node, &name, capacity, &diary, &record));
         }
         Ok(())
     }
@@ -124,8 +180,10 @@ impl Rig {
         self.write(&lead, &jobs(from)?).await?;
         self.store.release_lease(&lead).await?;
 
-        self.parts.push(tokio::spawn(self.host.clone().run(self.shutdown.clone())));
-        self.wait_until("the node leads", async || Ok(self.host.leads())).await?;
+        for host in &self.hosts {
+            self.parts.push(tokio::spawn(host.clone().run(self.shutdown.clone())));
+        }
+        self.wait_until("the nodes lead", async || Ok(self.hosts.iter().all(|host| host.leads()))).await?;
         self.executors_join().await?;
         if now() >= from {
             println!(
@@ -138,7 +196,7 @@ impl Rig {
     async fn write(&self, lead: &Lead, jobs: &[Job]) -> anyhow::Result<()> {
         for jobs in jobs.chunks(BATCH) {
             let new = |job: &Job| Change::PutJob { job: job.clone(), seen_version: None, by: "bench".to_owned() };
-            let taken = fixtures::carry_out(&self.store, lead, jobs.iter().map(new).collect()).await;
+            let taken = fixtures::carry_out(self.store.as_ref(), lead, jobs.iter().map(new).collect()).await;
             ensure!(taken == Taken::Done, "the jobs were not written");
         }
         Ok(())
@@ -219,20 +277,27 @@ impl Rig {
 
     /// The ledger says that nothing is lost and nothing doubled, and the node leaves in good order.
     pub async fn ends_clean(self) -> anyhow::Result<()> {
-        let report = check_all(&self.store, &Almanac::bundled()).await?;
+        let report = check_all(self.store.as_ref(), &Almanac::bundled()).await?;
         ensure!(report.findings.is_empty(), "the ledger is not clean: {:?}", report.findings);
         self.leaves().await
     }
 
-    /// The node leaves, whatever is under way.
+    /// The nodes leave, whatever is under way.
     pub async fn leaves(self) -> anyhow::Result<()> {
         drop(self.executors);
         self.shutdown.cancel();
         for part in self.parts {
             part.await?;
         }
-        self.store.close().await?;
-        self.host.close().await;
+        drop(self.store);
+        for host in self.hosts {
+            host.close().await;
+        }
+        if let Some((database, server, redis)) = self.shared {
+            // The database goes before its server does; it is asked by a thread of its own.
+            tokio::task::spawn_blocking(move || drop(database)).await?;
+            drop((server, redis));
+        }
         Ok(())
     }
 }

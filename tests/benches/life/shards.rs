@@ -9,7 +9,7 @@ use campanile_model::Timestamp;
 use campanile_model::instance::Instance;
 use campanile_model::job::Job;
 use campanile_model::sharding::{Chunk, Level, LevelState, ShardRun, data, deal};
-use campanile_store::{Archive as _, InstanceFilter, ShardStore as _};
+use campanile_store::InstanceFilter;
 use serde_json::{Value, json};
 
 use crate::burst;
@@ -62,10 +62,10 @@ pub async fn beside_plain_tasks() -> anyhow::Result<()> {
     let mut rig = Rig::with(EXECUTORS, CAPACITY).await?;
     let from = rig.begins(1, |from| sharded(count, 1, &json!({}), from)).await?;
     rig.until(from).await?;
-    let before = rig.host.statements();
+    let before = rig.statements();
     rig.recorded().await?;
     rig.done().await?;
-    let (cut, statements) = (now().since(from), rig.host.statements() - before);
+    let (cut, statements) = (now().since(from), rig.statements() - before);
     is_whole(&rig, count, count).await?;
     rig.ends_clean().await?;
     let rate = |took: Duration| count as f64 / took.as_secs_f64();
@@ -86,7 +86,7 @@ pub async fn items() -> anyhow::Result<()> {
     fs::write("/proc/self/clear_refs", "5")?;
     let from = rig.begins(1, |from| sharded(count, size, &json!({}), from)).await?;
     rig.until(from).await?;
-    let before = rig.host.statements();
+    let before = rig.statements();
     let ((), (taken, loaded)) = tokio::try_join!(
         async {
             rig.recorded().await?;
@@ -94,7 +94,7 @@ pub async fn items() -> anyhow::Result<()> {
         },
         memory_until_done(&rig, from),
     )?;
-    let (took, statements) = (now().since(from), rig.host.statements() - before);
+    let (took, statements) = (now().since(from), rig.statements() - before);
     is_whole(&rig, count, count.div_ceil(size)).await?;
     let most = memory("VmHWM:")?;
     let mib = |bytes: u64| (bytes >> 20).to_string();
@@ -145,13 +145,13 @@ pub async fn planning() -> anyhow::Result<()> {
     rig.until(from).await?;
     rig.wait_until("its data is there", async || Ok(the_run(&rig).await.is_ok_and(|(_, run, _)| run.level_count > 0)))
         .await?;
-    let (began, before) = (Instant::now(), rig.host.statements());
+    let (began, before) = (Instant::now(), rig.statements());
     rig.wait_until("all shards are tasks", async || {
         let (.., levels) = the_run(&rig).await?;
         Ok(levels.iter().all(|level| level.shards > 0 && level.made == level.shards))
     })
     .await?;
-    let (took, statements) = (began.elapsed(), rig.host.statements() - before);
+    let (took, statements) = (began.elapsed(), rig.statements() - before);
 
     let items = |first: usize| (first..(first + 1000).min(count)).map(|n| n.to_string()).collect();
     let chunks = (0..count).step_by(1000);

@@ -5,9 +5,10 @@ use std::collections::{HashMap, HashSet};
 use anyhow::ensure;
 use campanile_model::instance::InstanceState;
 use campanile_model::{InstanceId, JobId, Timestamp};
-use campanile_store::{Archive as _, InstanceFilter, JobStore as _};
+use campanile_store::InstanceFilter;
 use serde_json::{Value, json};
 
+use crate::burst::ready_to_running;
 use crate::figures::{Spans, bearable, scaled};
 use crate::rig::{Rig, job, now};
 
@@ -18,6 +19,10 @@ const CAPACITY: u32 = 200;
 const PROBES: usize = 4;
 
 pub async fn load(per_second: usize) -> anyhow::Result<()> {
+    Box::pin(on(Rig::with(EXECUTORS, CAPACITY).await?, per_second)).await
+}
+
+pub async fn on(mut rig: Rig, per_second: usize) -> anyhow::Result<()> {
     let (per_second, seconds) = (bearable(per_second), scaled(60, 2));
     let jobs = |from: Timestamp| {
         let end = json!({"effectiveUntil": from.plus_seconds(seconds as i64)});
@@ -29,19 +34,18 @@ pub async fn load(per_second: usize) -> anyhow::Result<()> {
         };
         (0..per_second).map(one).collect()
     };
-    let mut rig = Rig::with(EXECUTORS, CAPACITY).await?;
     let from = rig.begins(per_second, jobs).await?;
     let until = from.plus_seconds(seconds as i64);
     let mut probes = Vec::with_capacity(PROBES);
     for n in 0..PROBES {
         probes.extend(rig.store.job_named(&format!("each-second-{n:04}")).await?.map(|job| job.id));
     }
-    let before = rig.host.statements();
+    let before = rig.statements();
     let (seen, all_done) = tokio::join!(watched(&rig, &probes, until), async {
         rig.until(until).await?;
         rig.recorded().await?;
         rig.done().await?;
-        anyhow::Ok((now(), rig.host.statements()))
+        anyhow::Ok((now(), rig.statements()))
     });
     let (seen, (ended, after)) = (seen?, all_done?);
 
@@ -59,11 +63,7 @@ pub async fn load(per_second: usize) -> anyhow::Result<()> {
     );
     let fired = instances.iter().map(|row| row.instance.created.since(row.instance.due).as_millis() as i64);
     println!("            fired late       {}", Spans::of(fired));
-    let began = tasks.iter().filter_map(|task| Some((task.ready_at?, task.started_at?)));
-    println!(
-        "            ready → running  {}",
-        Spans::of(began.map(|(ready, start)| start.since(ready).as_millis() as i64))
-    );
+    println!("            ready → running  {}", ready_to_running(&tasks));
     let whole = tasks.iter().filter_map(|task| Some((*due.get(&task.instance)?, task.finished_at?)));
     println!("            due → done       {}", Spans::of(whole.map(|(due, end)| end.since(due).as_millis() as i64)));
     println!("            done → visible   {}", Spans::of(seen));
@@ -73,7 +73,7 @@ pub async fn load(per_second: usize) -> anyhow::Result<()> {
 
 /// What a window sees: with each frame of the live feed it reads again. How long after their end it saw runs done.
 async fn watched(rig: &Rig, probes: &[JobId], until: Timestamp) -> anyhow::Result<Vec<i64>> {
-    let mut feed = rig.host.feed().subscribe();
+    let mut feed = rig.hosts[0].feed().subscribe();
     let (mut known, mut spans): (HashSet<InstanceId>, Vec<i64>) = (HashSet::new(), Vec::new());
     while now() < until {
         let Some(frame) = feed.next().await else { anyhow::bail!("the feed has ended") };

@@ -7,7 +7,7 @@ use campanile_model::ledger::LedgerSpan;
 use campanile_model::task::{Illegal, Step, Task};
 use campanile_model::{LaneClock, Partitions, Timestamp};
 use campanile_store::conformance::fixtures::{self, at};
-use campanile_store::{Assignment, Change, InstanceStore, Launch, Lead, Taken, TaskStore, Wanted, WantedNeed};
+use campanile_store::{Assignment, Change, Launch, Lead, Store, Taken, Wanted, WantedNeed};
 use campanile_store_sqlite::SqliteStore;
 
 use crate::figures::scaled;
@@ -19,15 +19,22 @@ pub async fn firings() -> anyhow::Result<f64> {
     let count = scaled(20_000, BATCH);
     let folder = tempfile::tempdir()?;
     let store = SqliteStore::open(&folder.path().join("bench.db")).await?;
-    let lead = fixtures::lead(&store).await;
+    let rate = firings_on(&store, || store.statements(), count).await?;
+    store.close().await?;
+    Ok(rate)
+}
+
+/// The same on this one, which says how many statements it has sent.
+pub async fn firings_on(store: &dyn Store, statements: impl Fn() -> u64, count: usize) -> anyhow::Result<f64> {
+    let lead = fixtures::lead(store).await;
     let jobs: Vec<_> = (0..BATCH).map(|n| fixtures::job(&format!("job-{n}"))).collect();
     let changes = jobs
         .iter()
         .map(|job| Change::PutJob { job: job.clone(), seen_version: None, by: "bench".to_owned() })
         .collect();
-    anyhow::ensure!(fixtures::carry_out(&store, &lead, changes).await == Taken::Done, "the jobs were not written");
+    anyhow::ensure!(fixtures::carry_out(store, &lead, changes).await == Taken::Done, "the jobs were not written");
 
-    let statements = store.statements();
+    let before = statements();
     let start = Instant::now();
     let mut through: Vec<Timestamp> = jobs.iter().map(|job| job.fired_through).collect();
     let mut finished = 0;
@@ -70,13 +77,13 @@ pub async fn firings() -> anyhow::Result<f64> {
             .collect();
         store.assign(&lead, &assignments).await?;
         let ready = store.due_tasks(Partitions::ALL, Timestamp::MAX, BATCH).await?;
-        step(&store, &lead, ready, |task, step| outcome::due(task, LaneClock::default(), at(step))).await?;
+        step(store, &lead, ready, |task, step| outcome::due(task, LaneClock::default(), at(step))).await?;
         let needs = store.ready_needs().await?.into_iter().map(WantedNeed::all_of).collect();
         let wanted = Wanted { needs, limit: BATCH };
         let ready = store.ready_tasks(&wanted).await?;
-        step(&store, &lead, ready, |task, second| outcome::push(task, fixtures::executor("boot"), at(second))).await?;
+        step(store, &lead, ready, |task, second| outcome::push(task, fixtures::executor("boot"), at(second))).await?;
         let held = store.held_by(&fixtures::executor("boot"), BATCH).await?;
-        finished += step(&store, &lead, held, |task, second| {
+        finished += step(store, &lead, held, |task, second| {
             let mut step = task.begin();
             outcome::start(&mut step, at(second))?;
             outcome::succeed(&mut step, None, at(second))?;
@@ -85,19 +92,18 @@ pub async fn firings() -> anyhow::Result<f64> {
         .await?;
     }
     let took = start.elapsed().as_secs_f64();
-    let sent = store.statements() - statements;
+    let sent = statements() - before;
     let rate = finished as f64 / took;
     println!(
         "store       {finished} firings from launch to end in {took:.2} s: {rate:.0} a second, {:.3} statements each",
         sent as f64 / finished as f64
     );
     anyhow::ensure!(finished == count / BATCH * BATCH, "{finished} of {count} came to their end");
-    store.close().await?;
     Ok(rate)
 }
 
 async fn step(
-    store: &SqliteStore,
+    store: &dyn Store,
     lead: &Lead,
     tasks: Vec<Task>,
     mut carry: impl FnMut(Task, i64) -> Result<Step, Illegal>,
