@@ -9,7 +9,7 @@ use campanile_model::task::Incident;
 use campanile_store::{AlarmStore, IncidentMark, Lead, Result, Taken};
 
 use crate::MysqlStore;
-use crate::connection::{Write, composed, sql};
+use crate::connection::{Line, Write, composed, sql};
 use crate::error;
 use crate::rows::{self, Columns, limit, number};
 use crate::values::{Value, ids, list, union};
@@ -26,17 +26,23 @@ const CHANGE: &str = "alarms a ON a.id = u.c0 SET
 #[async_trait]
 impl AlarmStore for MysqlStore {
     async fn new_incidents(&self, most: usize) -> Result<Vec<Incident>> {
-        let found = self
-            .read()
-            .await?
-            .rows(
-                sql("SELECT * FROM incidents
-                     WHERE seq > COALESCE((SELECT mark FROM marks WHERE reader = 'alerter'), 0)
-                     ORDER BY seq LIMIT ?")
-                .bind(limit(most)),
-            )
-            .await?;
-        rows::all(&found, rows::incident)
+        let (mark, mut found) = new_incidents(&mut self.read().await?, most).await?;
+        let missing = |found: &[Incident]| found.iter().zip(1..).position(|(one, n)| one.seq != mark + n);
+        let Some(before) = missing(&found) else { return Ok(found) };
+        if before > 0 {
+            found.truncate(before);
+            return Ok(found);
+        }
+        // A number was drawn before that of what is seen. What has it was undone, or is still being written: then it
+        // must not be passed by.
+        self.again(|| async move {
+            let mut write = self.write().await?;
+            write.rows(sql("SELECT gate FROM gates FORCE INDEX (PRIMARY) WHERE gate = 'incidents' FOR UPDATE")).await?;
+            let (_, found) = new_incidents(&mut write, most).await?;
+            write.abandon().await?;
+            Ok(found)
+        })
+        .await
     }
 
     async fn put_alarms(&self, lead: &Lead, alarms: &[Alarm], mark: Option<IncidentMark>) -> Result<Taken> {
@@ -99,6 +105,15 @@ impl AlarmStore for MysqlStore {
             .await?;
         rows::all(&found, rows::alarm)
     }
+}
+
+/// How far they have been read, and what is seen beyond.
+async fn new_incidents(line: &mut Line, most: usize) -> Result<(i64, Vec<Incident>)> {
+    let mark = line.row(sql("SELECT mark FROM marks FORCE INDEX (PRIMARY) WHERE reader = 'alerter'")).await?;
+    let mark = mark.map_or(Ok(0), |row| row.int("mark"))?;
+    let text = "SELECT * FROM incidents FORCE INDEX (PRIMARY) WHERE seq > ? ORDER BY seq LIMIT ?";
+    let found = line.rows(sql(text).bind(mark).bind(limit(most))).await?;
+    Ok((mark, rows::all(&found, rows::incident)?))
 }
 
 impl Write {

@@ -11,8 +11,8 @@ use std::time::Duration;
 use campanile_model::Timestamp;
 use campanile_store::conformance::fixtures::*;
 use campanile_store::{
-    Archive, CarriedOut, Change, ExecutorStore, InstanceStore, JobStore, Launched, LeaseStore, RequestStore,
-    SettingStore, StoreError, Taken,
+    AlarmStore, Archive, CarriedOut, Change, ExecutorStore, InstanceStore, JobStore, Launched, LeaseStore,
+    RequestStore, SettingStore, StoreError, Taken,
 };
 use campanile_store_mysql::{Manner, MysqlStore};
 use futures::future::join_all;
@@ -319,5 +319,48 @@ async fn the_servers_time_is_the_nodes_time() {
     // A server whose zone is another tells the same time.
     assert!(first > Timestamp::from_millis(1_700_000_000_000), "{first:?}");
     assert!(store.now().await.unwrap() >= first);
+    store.close().await;
+}
+
+/// Numbers are drawn when incidents are written, and seen when they are committed.
+#[tokio::test]
+async fn an_incident_that_is_still_being_written_is_not_passed_by() {
+    let Some(server) = Server::shared() else { return };
+    let database = server.database().await;
+    let store = database.open().await;
+    let lead = lead(&store).await;
+    let job = saved(&store, &lead, "job").await;
+    succeeded(&store, &lead, &job, 60).await;
+    let read = store.new_incidents(10).await.unwrap();
+    let mark = read.last().expect("a success is one").seq;
+    assert_eq!(store.put_alarms(&lead, &[], Some(mark)).await.unwrap(), Taken::Done);
+    assert_eq!(store.new_incidents(10).await.unwrap(), []);
+
+    let mut slow = database.connect().await;
+    let begins = "START TRANSACTION; SELECT gate FROM gates WHERE gate = 'incidents' LOCK IN SHARE MODE;
+         INSERT INTO incidents (at, kind, job, instance) SELECT at, kind, job, instance FROM incidents LIMIT 1";
+    run(&mut slow, begins).await;
+    let drawn: i64 = sqlx::query_scalar("SELECT MAX(seq) FROM incidents").fetch_one(&mut slow).await.unwrap();
+    succeeded(&store, &lead, &job, 120).await;
+    let reading = store.new_incidents(10);
+    let time_to_answer = async {
+        for _ in 0..100 {
+            run(&mut slow, "SELECT 1").await;
+        }
+    };
+    let reading = match futures::future::select(Box::pin(reading), Box::pin(time_to_answer)).await {
+        futures::future::Either::Left((read, _)) => panic!("it is passed by: {read:?}"),
+        futures::future::Either::Right(((), reading)) => reading,
+    };
+    run(&mut slow, "COMMIT").await;
+    let seen: Vec<i64> = reading.await.unwrap().iter().map(|one| one.seq).collect();
+    assert!(seen.len() == 2 && seen[0] == drawn && seen[1] > drawn, "{drawn}: {seen:?}");
+
+    // What was undone leaves a number that nobody has, and is waited for by nobody.
+    assert_eq!(store.put_alarms(&lead, &[], seen.last().copied()).await.unwrap(), Taken::Done);
+    run(&mut slow, begins).await;
+    run(&mut slow, "ROLLBACK").await;
+    succeeded(&store, &lead, &job, 180).await;
+    assert_eq!(store.new_incidents(10).await.unwrap().len(), 1);
     store.close().await;
 }
