@@ -28,7 +28,9 @@ const (
 	maxLineBytes      = 64 * 1024
 	maxResultBytes    = 64 * 1024
 	maxFailureBytes   = 8 * 1024
-	// No message of the protocol is larger than 1 MiB; a piece of data leaves room for the rest of its message.
+	// No message of the protocol is larger than 1 MiB; an item leaves room for the rest of its message.
+	maxItemBytes = 1_000_000
+	// Of several items in one message.
 	maxDataBytes = 512 * 1024
 )
 

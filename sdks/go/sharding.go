@@ -237,9 +237,9 @@ func (d *NewData) Add(level int, value any) error {
 	if err != nil {
 		return Business("k_sc_ec_300051", "an item is not JSON: "+err.Error()).Zh("有一项不是 JSON：" + err.Error()).Because(err)
 	}
-	if len(text) > maxDataBytes {
-		return Business("k_sc_ec_300052", fmt.Sprintf("an item has %d bytes, at most %d are taken", len(text), maxDataBytes)).
-			Zh(fmt.Sprintf("单项为 %d 字节，最多 %d 字节", len(text), maxDataBytes))
+	if len(text) > maxItemBytes {
+		return Business("k_sc_ec_300052", fmt.Sprintf("an item has %d bytes, at most %d are taken", len(text), maxItemBytes)).
+			Zh(fmt.Sprintf("单项为 %d 字节，最多 %d 字节", len(text), maxItemBytes))
 	}
 	if level != d.level || d.bytes+len(text) > maxDataBytes || len(d.pending) >= maxItemsPerReport {
 		if err := d.send(false); err != nil {

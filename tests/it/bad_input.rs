@@ -207,11 +207,11 @@ fn a_file_in_the_place_of_the_folder_is_refused() {
 }
 
 /// Something mounted for as long as this lives.
-struct Mounted(PathBuf);
+pub struct Mounted(PathBuf);
 
 impl Mounted {
     /// None where this machine does not let us.
-    fn new(place: &Path, arguments: &[&str]) -> Option<Mounted> {
+    pub fn new(place: &Path, arguments: &[&str]) -> Option<Mounted> {
         let mut mount = Command::new("mount");
         mount.args(arguments).arg(place).stdout(Stdio::null()).stderr(Stdio::null());
         let done = mount.status().is_ok_and(|status| status.success());
@@ -229,7 +229,7 @@ impl Drop for Mounted {
     }
 }
 
-fn receipt(name: &str) {
+pub fn receipt(name: &str) {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("ran-{name}"));
     fs::write(place, "ran\n").expect("a receipt");
 }

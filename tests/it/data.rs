@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use campanile_tests::campanile::{Campanile, wait_until};
 use serde_json::{Value, json};
 
+#[cfg(target_os = "linux")]
+use crate::bad_input::{Mounted, receipt};
+
 /// A job whose shards write each of their items into a file, with the level that it is of.
 fn job(file: &Path) -> Value {
     let command = format!(
@@ -212,4 +215,41 @@ fn a_report_that_finds_the_disk_full_says_so_and_leaves_nothing() {
     let halves = fs::read_dir(campanile.beside("")).expect("a folder").flatten();
     assert!(halves.into_iter().all(|entry| !entry.file_name().to_string_lossy().ends_with(".part")));
     assert!(serve.stop().success());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_report_that_does_not_fit_on_its_disk_leaves_nothing_there_and_fits_once_there_is_room() {
+    let (mut campanile, _) = campanile();
+    let disk = campanile.beside("disk");
+    fs::create_dir(&disk).expect("a folder");
+    let Some(_mounted) = Mounted::new(&disk, &["-t", "tmpfs", "-o", "size=1m", "tmpfs"]) else { return };
+    let serve = campanile.serves();
+    // Two megabytes that hardly get smaller in a workbook, either.
+    let mut seed = 7_u64;
+    let mut word = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        format!("{seed:016x}")
+    };
+    let text: String = (0..2000).map(|_| (0..64).map(|_| word()).collect::<String>() + "\n").collect();
+    let data = file(&campanile, "a.csv", format!("id\n{text}").as_bytes());
+    let run = runs(&campanile, &["--data", &data]);
+    let id = run["row"]["id"].as_str().expect("an id");
+    let before = disk.join("before.csv");
+    fs::write(&before, "before").expect("a small file fits");
+    for name in ["report.csv", "report.xlsx", "before.csv"] {
+        let path = disk.join(name);
+        let said = campanile.cli(&["report", id, "-o", path.to_str().expect("a plain path")]);
+        assert_eq!(said.refused(), (4, "k_sc_ec_500002".to_owned()), "{name}: {said:?}");
+    }
+    let there: Vec<_> = fs::read_dir(&disk).expect("a folder").flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(there, ["before.csv"]);
+    assert_eq!(fs::read_to_string(&before).expect("it is there"), "before");
+
+    let remount = std::process::Command::new("mount").args(["-o", "remount,size=16m"]).arg(&disk).status();
+    assert!(remount.is_ok_and(|status| status.success()), "a disk can be made larger");
+    campanile.cli(&["report", id, "-o", before.to_str().expect("a plain path")]).done();
+    assert_eq!(fs::read_to_string(&before).expect("it is there").lines().count(), 2001);
+    assert!(serve.stop().success());
+    receipt("full-disk-of-reports");
 }

@@ -23,6 +23,7 @@ mod nodes;
 mod overlap;
 mod parts;
 mod people;
+mod phases;
 #[path = "../../src-tauri/crates/coord-redis/tests/servers/mod.rs"]
 mod redis_servers;
 mod retention;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use campanile_model::InstanceId;
-use campanile_model::sharding::{LevelState, Phase, ShardRun};
+use campanile_model::sharding::{LevelState, Phase, PieceAt, ShardRun};
 use campanile_model::task::{Part, Task, TaskState};
 use campanile_store::{ShardStore as _, TaskStore as _};
 use campanile_store_sqlite::SqliteStore;
@@ -157,8 +157,9 @@ fn of_many_items_each_has_its_outcome_once_whoever_is_killed_on_the_way() {
 }
 
 fn every_item_has_its_outcome(watch: &Watch, items: u64) {
-    let of = |level: u32, shard: u32, from: u64| {
-        watch.runtime.block_on(watch.store.pieces(watch.run, (level, shard), from, 100)).expect("they can be read")
+    let of = |level: u32, shard: u32, first: u64| {
+        let from = [(watch.run, PieceAt { level, shard, first })];
+        watch.runtime.block_on(watch.store.pieces(&from, 100)).expect("they can be read")
     };
     let levels = watch.runtime.block_on(watch.store.levels(watch.run)).expect("they can be read");
     assert_eq!(levels.len(), LEVELS as usize);
@@ -169,7 +170,7 @@ fn every_item_has_its_outcome(watch: &Watch, items: u64) {
             let mut from = 0;
             loop {
                 let pieces = of(level.level, shard, from);
-                for (piece, said) in &pieces {
+                for (_, piece, said) in &pieces {
                     for place in 0..piece.items.len() {
                         let index = piece.at.first + place as u64 * u64::from(level.shards);
                         let n = before + index;
@@ -181,7 +182,7 @@ fn every_item_has_its_outcome(watch: &Watch, items: u64) {
                     }
                 }
                 match pieces.last() {
-                    Some((piece, _)) => from = piece.at.first + 1,
+                    Some((_, piece, _)) => from = piece.at.first + 1,
                     None => break,
                 }
             }

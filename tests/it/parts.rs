@@ -232,7 +232,7 @@ fn very_many_levels_of_one_item_follow_one_another_and_an_item_that_is_too_large
         job("levels", &json!({"items": count, "levels": count}), &json!({})),
         job("large", &large, &json!({})),
         // As long as an item may be: with its name and number about it.
-        job("largest", &json!({"items": 3, "bytes": 512 * 1024 - 20}), &json!({})),
+        job("largest", &json!({"items": 3, "bytes": 1_000_000 - 20}), &json!({})),
     ]);
     let serve = place.serves();
     let _member = place.executor("a", 4);
@@ -252,6 +252,50 @@ fn very_many_levels_of_one_item_follow_one_another_and_an_item_that_is_too_large
     assert_eq!(place.campanile.runs("levels")[0]["state"], "succeeded");
     let levels: Vec<u64> = place.told("begins")[before..].iter().filter_map(|line| line["level"].as_u64()).collect();
     assert_eq!(levels, (0..count).collect::<Vec<u64>>());
+    assert!(serve.stop().success());
+}
+
+#[test]
+fn items_of_a_megabyte_go_from_a_file_to_executors_and_into_the_report() {
+    // As an object of one field: a megabyte of JSON, which is as much as an item may have.
+    const LONG: usize = 1_000_000 - "{\"text\":\"\"}".len();
+    const ITEMS: usize = 12;
+    let mut place = Place::new();
+    place.campanile.applies(&[job("import", &json!({}), &json!({"shardMaxSize": 2}))]);
+    let text = |n: usize| format!("{n:04}{}", "x".repeat(LONG - 4));
+    let write = |name: &str, last: &str| {
+        let path = place.campanile.beside(name);
+        let rows: String = (0..ITEMS).map(|n| text(n) + "\n").collect();
+        fs::write(&path, format!("text\n{rows}{last}")).expect("it can be written");
+        path.to_str().expect("a plain path").to_owned()
+    };
+    let (fits, larger) = (write("fits.csv", ""), write("larger.csv", &format!("{}\n", "x".repeat(LONG + 1))));
+    let serve = place.serves();
+    let _members = ["a", "b"].map(|name| place.executor(name, 2));
+    place.joined(&["a", "b"]);
+
+    let said = place.campanile.cli(&["run", "import", "--data", &larger]);
+    assert_eq!(said.refused().1, "k_sc_ec_100014");
+    assert!(said.err.contains(&format!("row {} of larger.csv: it is larger than 1 MB", ITEMS + 2)), "{}", said.err);
+
+    let ended = place.campanile.cli(&["run", "import", "--data", &fits]).done();
+    let row = &ended[0]["row"];
+    assert_eq!(row["state"], "succeeded", "{row}");
+    assert_eq!(place.told("begins").len(), ITEMS / 2);
+    let id = row["id"].as_str().expect("an id");
+    let path = place.campanile.beside("report.csv");
+    place.campanile.cli(&["report", id, "-o", path.to_str().expect("a plain path")]).done();
+    let report = fs::read_to_string(&path).expect("it was written");
+    let mut rows: Vec<&str> = report.lines().skip(1).collect();
+    rows.sort_by_key(|row| row.split(',').next().and_then(|n| n.parse::<usize>().ok()));
+    assert_eq!(rows.len(), ITEMS);
+    for (n, row) in rows.into_iter().enumerate() {
+        let cells: Vec<&str> = row.split(',').collect();
+        assert!(cells[4] == "succeeded" && cells[6] == text(n), "row {n}: {}", &row[..100]);
+    }
+    // A cell of a workbook holds less: what is cut off there is not lost here.
+    let book = place.campanile.beside("report.xlsx");
+    place.campanile.cli(&["report", id, "-o", book.to_str().expect("a plain path")]).done();
     assert!(serve.stop().success());
 }
 

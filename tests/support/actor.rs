@@ -95,6 +95,9 @@ pub struct Actor {
     embedded: bool,
     /// By processor: what becomes of the first attempt of a task, of the second, …; the last goes on.
     scripts: BTreeMap<String, Vec<Deed>>,
+    /// What its processor is called for; and what becomes of a call of `notify`, where that is something else.
+    methods: Vec<v1::Method>,
+    notices: Option<Deed>,
     obeys: Obeys,
     hands: BTreeMap<Key, Hand>,
     /// Everything that was pushed to it, in order, over all its lives.
@@ -109,6 +112,8 @@ pub struct Actor {
     labels: Vec<(String, String)>,
     /// What it says when it is asked whether a run is still needed; the inner none: nothing.
     answer: Option<Option<bool>>,
+    /// How often it was asked.
+    asked_whether: usize,
     machine: Option<v1::Machine>,
     wire: Option<(Wire, Link)>,
     beat: u64,
@@ -129,6 +134,8 @@ impl Actor {
             queued: 10,
             embedded: false,
             scripts: BTreeMap::from([("work".to_owned(), vec![Deed::Succeeds])]),
+            methods: vec![v1::Method::Process],
+            notices: None,
             obeys: Obeys::AtOnce,
             hands: BTreeMap::new(),
             pushed: Vec::new(),
@@ -138,6 +145,7 @@ impl Actor {
             begun,
             labels: Vec::new(),
             answer: None,
+            asked_whether: 0,
             machine: None,
             wire: None,
             beat: 0,
@@ -155,6 +163,28 @@ impl Actor {
     pub fn does(&mut self, deeds: impl Into<Vec<Deed>>) -> &mut Actor {
         self.scripts.insert("work".to_owned(), deeds.into());
         self
+    }
+
+    /// Its processor does these for runs that are cut into shards.
+    pub fn has_methods<const N: usize>(&mut self, methods: [v1::Method; N]) -> &mut Actor {
+        self.methods = methods.to_vec();
+        self
+    }
+
+    /// What becomes of calls of `notify`.
+    pub fn takes_notices(&mut self, deed: Deed) -> &mut Actor {
+        self.notices = Some(deed);
+        self
+    }
+
+    /// How often it was asked whether a run is still needed.
+    pub fn questions(&self) -> usize {
+        self.asked_whether
+    }
+
+    /// What it was called for, in order.
+    pub fn called_for(&self) -> Vec<v1::Method> {
+        self.pushed.iter().map(v1::Push::method).collect()
     }
 
     pub fn has_room_for(&mut self, running: u32, queued: u32) -> &mut Actor {
@@ -323,7 +353,7 @@ impl Actor {
         let processors = self.scripts.keys().map(|name| v1::Processor {
             name: name.clone(),
             kind: v1::ProcessorKind::Unicast.into(),
-            methods: vec![v1::Method::Process.into()],
+            methods: self.methods.iter().map(|method| (*method).into()).collect(),
             answers_still_needed: self.answer.is_some(),
             ..v1::Processor::default()
         });
@@ -403,6 +433,7 @@ impl Actor {
                 }
             }
             Some(Message::StillNeeded(question)) => {
+                self.asked_whether += 1;
                 if let Some(Some(needed)) = self.answer {
                     let question_id = question.question_id;
                     self.say(v1::StillNeededAnswer { question_id, needed, message: String::new() });
@@ -452,7 +483,8 @@ impl Actor {
         let deeds = self.scripts.get(&push.processor).cloned().unwrap_or_else(|| vec![Deed::HandsBack]);
         let place = (key.1 as usize).saturating_sub(1).min(deeds.len() - 1);
         let given = self.pushed.iter().filter(|before| before.attempt == push.attempt).count();
-        let deed = match deeds[place] {
+        let notice = self.notices.filter(|_| push.method() == v1::Method::Notify);
+        let deed = match notice.unwrap_or(deeds[place]) {
             Deed::AlwaysHandsBack => Deed::HandsBack,
             Deed::HandsBack if given > 1 => Deed::Succeeds,
             deed => deed,

@@ -127,10 +127,15 @@ impl Stored {
     }
 
     /// The shards of these, in order.
-    fn item_outcomes(&self, of: &[(InstanceId, u32, u32)]) -> Vec<(InstanceId, PieceOutcomes)> {
+    fn item_outcomes(&self, of: &[(InstanceId, PieceAt, u64)]) -> Vec<(InstanceId, PieceOutcomes)> {
         let mut found = Vec::new();
         for (id, sharded) in &self.sharded {
-            let wanted = |at: &PieceAt| of.contains(&(*id, at.level, at.shard));
+            let wanted = |at: &PieceAt| {
+                of.iter().any(|(instance, from, last)| {
+                    let is_of_shard = instance == id && (at.level, at.shard) == (from.level, from.shard);
+                    is_of_shard && (from.first..=*last).contains(&at.first)
+                })
+            };
             let pieces = sharded.pieces.iter().filter(|(at, _)| wanted(at));
             found.extend(pieces.map(|(at, (_, said))| (*id, PieceOutcomes { at: *at, outcomes: said.clone() })));
         }
@@ -197,24 +202,27 @@ impl ShardStore for MemoryStore {
 
     async fn pieces(
         &self,
-        instance: InstanceId,
-        shard: (u32, u32),
-        from: u64,
+        from: &[(InstanceId, PieceAt)],
         limit: usize,
-    ) -> Result<Vec<(Piece, PieceOutcomes)>> {
+    ) -> Result<Vec<(InstanceId, Piece, PieceOutcomes)>> {
         self.read("pieces", |stored| {
-            let pieces = stored.sharded.get(&instance).into_iter().flat_map(|sharded| sharded.pieces.values());
-            let wanted =
-                pieces.filter(|(piece, _)| (piece.at.level, piece.at.shard) == shard && piece.at.first >= from);
-            let with_outcomes = |(piece, said): &(Piece, Outcomes)| {
-                (piece.clone(), PieceOutcomes { at: piece.at, outcomes: said.clone() })
-            };
-            wanted.take(limit).map(with_outcomes).collect()
+            let mut found = Vec::new();
+            for (instance, from) in from {
+                let pieces = stored.sharded.get(instance).into_iter().flat_map(|sharded| sharded.pieces.values());
+                let shard = |at: &PieceAt| (at.level, at.shard);
+                let wanted =
+                    pieces.filter(|(piece, _)| shard(&piece.at) == shard(from) && piece.at.first >= from.first);
+                found.extend(wanted.take(limit).map(|(piece, said)| {
+                    (*instance, piece.clone(), PieceOutcomes { at: piece.at, outcomes: said.clone() })
+                }));
+            }
+            found.sort_by_key(|(instance, piece, _)| (*instance, piece.at));
+            found
         })
         .await
     }
 
-    async fn item_outcomes(&self, of: &[(InstanceId, u32, u32)]) -> Result<Vec<(InstanceId, PieceOutcomes)>> {
+    async fn item_outcomes(&self, of: &[(InstanceId, PieceAt, u64)]) -> Result<Vec<(InstanceId, PieceOutcomes)>> {
         self.read("item_outcomes", |stored| stored.item_outcomes(of)).await
     }
 

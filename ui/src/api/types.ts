@@ -2061,3 +2061,6 @@ export interface Operations {
   list_audit: { input: ListAudit; output: AuditPage };
   ledger: { input: Nothing; output: LedgerView };
 }
+
+/** The most that each can be; the least is 1. */
+export const retentionMost: Retention = {"instanceDays":3650,"instancesPerJob":1000000,"logDays":3650,"logGigabytes":10000,"alarmDays":3650};

@@ -25,7 +25,9 @@ LINE_COST = 64
 
 MAX_ITEMS_PER_REPORT = 1000
 MAX_LINE_BYTES = 64 * 1024
-# No message of the protocol is larger than 1 MiB; a piece of data leaves room for the rest of its message.
+# No message of the protocol is larger than 1 MiB; an item leaves room for the rest of its message.
+MAX_ITEM_BYTES = 1_000_000
+# Of several items in one message.
 MAX_DATA_BYTES = 512 * 1024
 
 

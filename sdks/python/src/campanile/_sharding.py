@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from campanile._failure import Business, Cancelled, Failure, incomplete
-from campanile._outbox import MAX_DATA_BYTES, MAX_ITEMS_PER_REPORT, Outbox
+from campanile._outbox import MAX_DATA_BYTES, MAX_ITEM_BYTES, MAX_ITEMS_PER_REPORT, Outbox
 from campanile.executor.v1 import executor_pb2 as v1
 
 
@@ -141,11 +141,11 @@ class NewData:
         except (TypeError, ValueError) as error:
             raise Business("k_sc_ec_300051", f"an item is not JSON: {error}", zh=f"有一项不是 JSON：{error}") from error
         size = len(text.encode())
-        if size > MAX_DATA_BYTES:
+        if size > MAX_ITEM_BYTES:
             raise Business(
                 "k_sc_ec_300052",
-                f"an item has {size} bytes, at most {MAX_DATA_BYTES} are taken",
-                zh=f"单项为 {size} 字节，最多 {MAX_DATA_BYTES} 字节",
+                f"an item has {size} bytes, at most {MAX_ITEM_BYTES} are taken",
+                zh=f"单项为 {size} 字节，最多 {MAX_ITEM_BYTES} 字节",
             )
         full = self._bytes + size > MAX_DATA_BYTES or len(self._pending) >= MAX_ITEMS_PER_REPORT
         if level != self._level or full:

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use campanile_model::executor::{Drain, ExecutorEntry, MachineReading};
 use campanile_model::request::{Ask, Role};
-use campanile_model::{Fault, Timestamp, Words};
+use campanile_model::{Fault, TaskId, Timestamp, Words};
 use campanile_store::{ExecutorName, TaskFilter};
 
 use crate::moments::Told;
@@ -81,6 +81,8 @@ impl Api {
         let filter = TaskFilter { states: Vec::new(), executor: Some(of.clone()) };
         let page = self.archive.task_page(&filter, None, LOGGED).await?;
         let names = self.names(&page.rows.iter().map(|task| task.job).collect::<Vec<_>>()).await?;
+        let tasks: Vec<TaskId> = page.rows.iter().map(|task| task.id).collect();
+        let mut histories = self.archive.histories(&tasks).await?;
         let mut is_cut = page.next.is_some();
         let mut rows = Vec::new();
         for task in &page.rows {
@@ -95,7 +97,7 @@ impl Api {
                 said,
             };
             // Of a task that was elsewhere before, what happened there is left out.
-            let history = self.archive.history(task.id).await?;
+            let history = histories.remove(&task.id).unwrap_or_default();
             let here = history.into_iter().filter(|step| step.executor.as_deref() == Some(of.name.as_str()));
             let mut attempts = BTreeSet::new();
             for step in here.filter(|step| step.from != step.to || step.reason.is_some()) {

@@ -4,11 +4,14 @@
 //! shard, as they are kept; what counts is the outcome that stands, whichever round it is of. An item of which nobody
 //! said anything ended as its shard did.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 
+use campanile_engine::courier::Portion;
 use campanile_model::instance::Instance;
-use campanile_model::sharding::{Chunk, Level, Piece, PieceOutcomes, ShardRun};
+use campanile_model::sharding::data::MOST_ITEMS;
+use campanile_model::sharding::plan::Cut;
+use campanile_model::sharding::{Chunk, Level, Piece, PieceAt, PieceOutcomes, ShardRun};
 use campanile_model::task::{Part, Task, TaskState};
 use campanile_model::{Code, Fault, TaskId, Words};
 use campanile_sheets::{Cell, Report, ReportKind};
@@ -17,8 +20,9 @@ use serde_json::{Map, Value};
 use crate::views::ReportFormat;
 use crate::{Api, CallContext, Lang};
 
-/// Pieces, chunks or tasks that are read at once.
+/// Chunks and tasks that are read at once.
 const AT_ONCE: usize = 8;
+const TASKS: u32 = 200;
 
 /// Columns that the fields of items have of their own.
 const MOST_COLUMNS: usize = 200;
@@ -36,6 +40,7 @@ pub struct ReportPieces {
     /// Once the first item was seen, by which the columns are laid out.
     begun: Option<(Report, Vec<String>)>,
     work: VecDeque<Work>,
+    portion: Portion,
     over: bool,
 }
 
@@ -53,17 +58,25 @@ enum Work {
         level: usize,
         shard: u32,
     },
+    /// Pieces of these shards, one shard after the other.
     Pieces {
         level: usize,
-        shard: u32,
-        from: u64,
-        task: Option<Box<Task>>,
+        shards: VecDeque<OfShard>,
     },
     /// Items of a level that are no shard's yet.
     Chunks {
         level: usize,
         from: u64,
     },
+}
+
+/// What is still to be written of a shard.
+struct OfShard {
+    shard: u32,
+    from: u64,
+    items: u64,
+    /// Where it is one.
+    task: Option<Task>,
 }
 
 /// An item with what became of it.
@@ -120,7 +133,8 @@ impl Api {
             ReportFormat::Xlsx => ReportKind::Xlsx,
         };
         let work = (0..levels.len()).map(Work::Level).collect();
-        Ok(ReportPieces { instance: found, run, levels, lang: cx.lang, kind, begun: None, work, over: false })
+        let (lang, portion) = (cx.lang, Portion::default());
+        Ok(ReportPieces { instance: found, run, levels, lang, kind, begun: None, work, portion, over: false })
     }
 }
 
@@ -168,38 +182,39 @@ impl ReportPieces {
                 let of = &self.levels[level];
                 let page = match (after, of.first) {
                     (None, Some(first)) => store.tasks(&[first]).await?,
-                    _ => store.tasks_after(instance, after, AT_ONCE).await?,
+                    _ => store.tasks_after(instance, after, TASKS as usize).await?,
                 };
                 let last = page.last().map(|task| task.id);
-                for task in page {
-                    if let Some(Part::Shard { level: of_level, index: shard, .. }) = task.part
-                        && of_level == of.level
-                    {
-                        seen += 1;
-                        next.push(Work::Pieces { level, shard, from: 0, task: Some(Box::new(task)) });
+                let shards = page.into_iter().filter_map(|task| match task.part {
+                    Some(Part::Shard { level: of_level, index: shard, items, .. }) if of_level == of.level => {
+                        Some(OfShard { shard, from: 0, items, task: Some(task) })
                     }
+                    _ => None,
+                });
+                let shards: VecDeque<OfShard> = shards.collect();
+                seen += u32::try_from(shards.len()).unwrap_or(u32::MAX);
+                if !shards.is_empty() {
+                    next.push(Work::Pieces { level, shards });
                 }
                 if last.is_some() && seen < of.made {
                     next.push(Work::Tasks { level, after: last, seen });
                 }
             }
             Work::Untasked { level, shard } => {
-                next.push(Work::Pieces { level, shard, from: 0, task: None });
-                if shard + 1 < self.levels[level].shards {
-                    next.push(Work::Untasked { level, shard: shard + 1 });
+                let of = &self.levels[level];
+                let cut = Cut { items: of.items, shards: of.shards };
+                let end = of.shards.min(shard.saturating_add(TASKS));
+                let shards =
+                    (shard..end).map(|shard| OfShard { shard, from: 0, items: cut.size_of(shard), task: None });
+                next.push(Work::Pieces { level, shards: shards.collect() });
+                if end < of.shards {
+                    next.push(Work::Untasked { level, shard: end });
                 }
             }
-            Work::Pieces { level, shard, from, task } => {
-                let at = (self.levels[level].level, shard);
-                let pieces = store.pieces(instance, at, from, AT_ONCE).await?;
-                let count = self.levels[level].shards.max(1);
-                for piece in &pieces {
-                    self.put_piece(piece, count, task.as_deref()).map_err(|error| unwritable(&error))?;
-                }
-                if pieces.len() == AT_ONCE
-                    && let Some((last, _)) = pieces.last()
-                {
-                    next.push(Work::Pieces { level, shard, from: last.at.first + 1, task });
+            Work::Pieces { level, shards } => {
+                let shards = self.put_shards(api, level, shards).await?;
+                if !shards.is_empty() {
+                    next.push(Work::Pieces { level, shards });
                 }
             }
             Work::Chunks { level, from } => {
@@ -217,6 +232,48 @@ impl ReportPieces {
         }
         next.into_iter().rev().for_each(|work| self.work.push_front(work));
         Ok(())
+    }
+
+    /// Writes what comes next of these shards, small ones together, and hands back what is left of them.
+    async fn put_shards(
+        &mut self,
+        api: &Api,
+        level: usize,
+        mut shards: VecDeque<OfShard>,
+    ) -> Result<VecDeque<OfShard>, Fault> {
+        let (number, count) = (self.levels[level].level, self.levels[level].shards.max(1));
+        let mut items = 0;
+        let few = shards.iter().take(self.portion.pieces()).take_while(|shard| {
+            items += shard.items;
+            items <= MOST_ITEMS as u64
+        });
+        let together = few.count().max(1).min(shards.len());
+        // Of small ones a second piece is looked for, to know that there is none.
+        let each = if together == 1 { self.portion.pieces() } else { 2 };
+        let from = shards.iter().take(together);
+        let from: Vec<_> =
+            from.map(|of| (self.instance.id, PieceAt { level: number, shard: of.shard, first: of.from })).collect();
+        let found = api.store().pieces(&from, each).await?;
+        let lengths = found.iter().flat_map(|(_, piece, _)| &piece.items).map(String::len);
+        self.portion = self.portion.after(lengths.sum());
+        let mut of_shard: HashMap<u32, Vec<(Piece, PieceOutcomes)>> = HashMap::new();
+        for (_, piece, said) in found {
+            of_shard.entry(piece.at.shard).or_default().push((piece, said));
+        }
+        for _ in 0..together {
+            let Some(mut of) = shards.pop_front() else { break };
+            let pieces = of_shard.remove(&of.shard).unwrap_or_default();
+            for piece in &pieces {
+                self.put_piece(piece, count, of.task.as_ref()).map_err(|error| unwritable(&error))?;
+                of.from = piece.0.at.first + 1;
+            }
+            if pieces.len() == each {
+                // There may be more of it, which comes before the next shard.
+                shards.push_front(of);
+                break;
+            }
+        }
+        Ok(shards)
     }
 
     fn put_piece(&mut self, (piece, said): &(Piece, PieceOutcomes), count: u32, task: Option<&Task>) -> io::Result<()> {

@@ -60,11 +60,13 @@ impl Api {
         let first = self.store().tasks_after(id, None, 1).await?;
         let upstream = self.upstream_runs(&instance).await?;
         let chain = self.chain(&instance, &upstream, &version, first.first(), &told).await?;
-        let mut rows = Vec::with_capacity(tasks.len());
-        for task in tasks {
-            let history = self.archive.history(task.id).await?;
-            rows.push(task_row(task, &summary.job_name, history, &told));
-        }
+        let ids: Vec<TaskId> = tasks.iter().map(|task| task.id).collect();
+        let mut histories = self.archive.histories(&ids).await?;
+        let rows = tasks.into_iter().map(|task| {
+            let history = histories.remove(&task.id).unwrap_or_default();
+            task_row(task, &summary.job_name, history, &told)
+        });
+        let rows = rows.collect();
         let spec = version.spec;
         Ok(InstanceDetail {
             row: instance_row(summary, &told, cx),

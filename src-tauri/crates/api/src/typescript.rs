@@ -6,6 +6,8 @@
 use std::any::TypeId;
 use std::collections::{BTreeMap, HashSet};
 
+use campanile_model::retention::Retention;
+use serde::Serialize;
 use ts_rs::{Config, TS, TypeVisitor};
 
 pub(crate) struct Page {
@@ -14,6 +16,8 @@ pub(crate) struct Page {
     /// By name.
     types: BTreeMap<String, String>,
     operations: Vec<String>,
+    /// Rules that a form keeps to as well.
+    values: Vec<String>,
 }
 
 impl Page {
@@ -24,7 +28,14 @@ impl Page {
             seen: HashSet::new(),
             types: BTreeMap::new(),
             operations: Vec::new(),
+            values: Vec::new(),
         }
+    }
+
+    /// A value of a type that is there.
+    fn value<T: TS + Serialize>(&mut self, name: &str, docs: &str, value: &T) {
+        let json = serde_json::to_value(value).expect("our own types can be written");
+        self.values.push(format!("/** {docs} */\nexport const {name}: {} = {json};\n", T::name(&self.config)));
     }
 
     /// One operation, with every type that its input and output are made of.
@@ -63,6 +74,7 @@ impl Page {
         text.push_str("export interface Operations {\n");
         text.extend(self.operations);
         text.push_str("}\n");
+        text.extend(self.values.into_iter().map(|value| format!("\n{value}")));
         text
     }
 }
@@ -83,6 +95,7 @@ pub fn types() -> String {
     page.add::<crate::views::PutTeam>();
     page.add::<crate::views::TeamNodeTried>();
     page.add::<campanile_model::Fault>();
+    page.value("retentionMost", "The most that each can be; the least is 1.", &Retention::MOST);
     page.text()
 }
 

@@ -215,7 +215,7 @@ impl Node {
         let mut clerk = OnDuty::new(share.clone(), Duty::Clerk, move |lead| Clerk::new(of.clone(), lead));
         let mut table = Table::new(shared.clone(), lead.clone(), share);
         let mut progress = Progress::new(shared.clone(), lead.clone());
-        let courier = Courier::new(shared.clone());
+        let mut courier = Courier::new(shared.clone());
 
         let trouble = |error: Option<&StoreError>| shared.note_trouble(error);
         let officers: Vec<&mut dyn Officer> = vec![

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use axum::extract::ws::{Message, WebSocket};
 use axum::extract::{DefaultBodyLimit, Path, Query, Request, State, WebSocketUpgrade};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -85,12 +85,16 @@ impl Server {
 }
 
 fn router(door: Arc<Door>) -> Router {
-    Router::new()
-        .route("/api/feed", get(feed))
+    let with_token = Router::new()
         .route("/api/downloads", post(offer_download))
-        .route("/api/downloads/{ticket}", get(download))
         .route("/api/uploads", post(upload))
         .route("/api/{operation}", post(call))
+        .route_layer(middleware::from_fn_with_state(door.clone(), shows_the_token));
+    Router::new()
+        // These come with an address alone: the one brings the token in it, the other a ticket.
+        .route("/api/feed", get(feed))
+        .route("/api/downloads/{ticket}", get(download))
+        .merge(with_token)
         .fallback(get(console::page))
         .layer(DefaultBodyLimit::max(LARGEST_BODY))
         .layer(middleware::from_fn_with_state(door.clone(), guard))
@@ -129,6 +133,16 @@ async fn guard(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
     response
 }
 
+/// Turns away whoever does not show the folder's token.
+async fn shows_the_token(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
+    let shown = request.headers().get(header::AUTHORIZATION);
+    let shown = shown.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+    match door.admits(shown.unwrap_or_default()) {
+        true => next.run(request).await,
+        false => refusal(&Code::TokenWrong.fault()),
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(default)]
 struct Envelope {
@@ -143,16 +157,7 @@ impl Default for Envelope {
     }
 }
 
-async fn call(
-    State(door): State<Arc<Door>>,
-    Path(operation): Path<String>,
-    headers: HeaderMap,
-    request: Request,
-) -> Response {
-    let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-    if !door.admits(shown.unwrap_or_default()) {
-        return refusal(&Code::TokenWrong.fault());
-    }
+async fn call(State(door): State<Arc<Door>>, Path(operation): Path<String>, request: Request) -> Response {
     let envelope = match read_envelope(request).await {
         Ok(envelope) => envelope,
         Err(fault) => return refusal(&fault),
@@ -165,11 +170,7 @@ async fn call(
 }
 
 /// Draws a ticket for one file; whoever follows it needs no token, so that the token is in no history of downloads.
-async fn offer_download(State(door): State<Arc<Door>>, headers: HeaderMap, request: Request) -> Response {
-    let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-    if !door.admits(shown.unwrap_or_default()) {
-        return refusal(&Code::TokenWrong.fault());
-    }
+async fn offer_download(State(door): State<Arc<Door>>, request: Request) -> Response {
     let envelope = match read_envelope(request).await {
         Ok(envelope) => envelope,
         Err(fault) => return refusal(&fault),
@@ -221,16 +222,7 @@ struct Named {
 }
 
 /// Takes in a file as the body of the request, as it is.
-async fn upload(
-    State(door): State<Arc<Door>>,
-    Query(named): Query<Named>,
-    headers: HeaderMap,
-    request: Request,
-) -> Response {
-    let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-    if !door.admits(shown.unwrap_or_default()) {
-        return refusal(&Code::TokenWrong.fault());
-    }
+async fn upload(State(door): State<Arc<Door>>, Query(named): Query<Named>, request: Request) -> Response {
     match uploads::receive(&door.host, &named.name, request.into_body()).await {
         Ok(given) => ([(header::CACHE_CONTROL, "no-store")], Json(given)).into_response(),
         Err(fault) => refusal(&fault),

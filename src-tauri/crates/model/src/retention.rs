@@ -8,8 +8,6 @@ use crate::{Code, Fault, Words};
 /// The setting under which it is kept.
 pub const RETENTION: &str = "retention";
 
-const MOST_DAYS: u32 = 3_650;
-
 /// Of two bounds on the same thing the one that is reached first counts. What is not written has its default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -33,14 +31,24 @@ impl Default for Retention {
 }
 
 impl Retention {
+    /// The most that each can be; the least is 1.
+    pub const MOST: Retention = Retention {
+        instance_days: 3_650,
+        instances_per_job: 1_000_000,
+        log_days: 3_650,
+        log_gigabytes: 10_000,
+        alarm_days: 3_650,
+    };
+
     /// Everything that keeps it from being set.
     pub fn check(&self) -> Vec<Fault> {
+        let most = Retention::MOST;
         let bounds = [
-            ("instanceDays", self.instance_days, MOST_DAYS),
-            ("instancesPerJob", self.instances_per_job, 1_000_000),
-            ("logDays", self.log_days, MOST_DAYS),
-            ("logGigabytes", self.log_gigabytes, 10_000),
-            ("alarmDays", self.alarm_days, MOST_DAYS),
+            ("instanceDays", self.instance_days, most.instance_days),
+            ("instancesPerJob", self.instances_per_job, most.instances_per_job),
+            ("logDays", self.log_days, most.log_days),
+            ("logGigabytes", self.log_gigabytes, most.log_gigabytes),
+            ("alarmDays", self.alarm_days, most.alarm_days),
         ];
         let wrong = bounds.into_iter().filter(|(_, value, most)| !(1..=*most).contains(value));
         wrong

@@ -13,10 +13,11 @@ use tokio::sync::mpsc;
 use crate::{ProcessorInfo, TaskContext, TaskError, failure, outbox::Outbox};
 
 /// Of one value of the data, as JSON.
-pub const MAX_ITEM_BYTES: usize = 512 * 1024;
+pub const MAX_ITEM_BYTES: usize = 1_000_000;
 
-/// Values in one piece of new data.
+/// Values in one piece of new data, and bytes of them where there are several.
 const MOST_IN_PIECE: usize = 1000;
+const MOST_BYTES_IN_PIECE: usize = 512 * 1024;
 
 #[async_trait]
 pub trait ShardingProcessor: Send + Sync + 'static {
@@ -165,7 +166,7 @@ impl NewData {
             let refused = failure::ITEM_TOO_LARGE.business();
             return Err(refused.with("bytes", text.len()).with("limit", MAX_ITEM_BYTES));
         }
-        let full = self.bytes + text.len() > MAX_ITEM_BYTES || self.pending.len() >= MOST_IN_PIECE;
+        let full = self.bytes + text.len() > MOST_BYTES_IN_PIECE || self.pending.len() >= MOST_IN_PIECE;
         if !self.pending.is_empty() && (level != self.level || full) {
             self.send(false).await?;
         }

@@ -179,10 +179,10 @@ impl<'a, 'b> Taking<'a, 'b> {
 }
 
 pub(crate) fn too_large() -> Words {
-    let most = LARGEST_ITEM / 1024;
+    let most = LARGEST_ITEM / 1_000_000;
     Words::new(
-        format!("it is larger than {most} KB; put what is large into a file, and its place into the row"),
-        format!("超过 {most} KB；请将较大的内容放入文件，在该行中只写其位置"),
+        format!("it is larger than {most} MB; put what is large into a file, and its place into the row"),
+        format!("超过 {most} MB；请将较大的内容放入文件，在该行中只写其位置"),
     )
 }
 

@@ -198,12 +198,12 @@ fn json_that_is_broken_is_told_by_its_item() {
 #[test]
 fn an_item_that_is_too_large_is_refused_by_its_row() {
     let large = "x".repeat(1 << 20);
-    let too_large = "it is larger than 512 KB; put what is large into a file, and its place into the row";
+    let too_large = "it is larger than 1 MB; put what is large into a file, and its place into the row";
     assert_eq!(plain("a.json", &format!("[1, \"{large}\", 2]")).faults(), [format!("2: {too_large}")]);
     assert_eq!(plain("a.json", &format!("[1, \"{large}\", 2]")).items(), ["1", "2"]);
-    let row = "x".repeat(600 * 1024);
+    let row = "x".repeat(1_000_000);
     assert_eq!(plain("a.csv", &format!("a\n1\n{row}\n2\n")).faults(), [format!("3: {too_large}")]);
-    let fits = "x".repeat(500 * 1024);
+    let fits = "x".repeat(1_000_000 - "{\"a\":\"\"}".len());
     assert_eq!(plain("a.csv", &format!("a\n{fits}\n")).found.items, 1);
 }
 

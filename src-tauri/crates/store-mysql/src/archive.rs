@@ -23,7 +23,7 @@ use crate::MysqlStore;
 use crate::connection::{Line, composed, sql};
 use crate::jobs::tag_lines;
 use crate::rows::{self, Columns, Id, limit};
-use crate::values::{IntoValue, Value, list, numbers, union};
+use crate::values::{IntoValue, Value, ids, list, numbers, union};
 
 /// Tasks that are read at once where one shard is looked for.
 const NEAR: i64 = 32;
@@ -146,17 +146,18 @@ impl Archive for MysqlStore {
         Ok(summary)
     }
 
-    async fn history(&self, task: TaskId) -> Result<Vec<HistoryEntry>> {
-        let found = self
-            .read()
-            .await?
-            .rows(
-                sql("SELECT m.* FROM tasks t STRAIGHT_JOIN task_moves m ON m.task_seq = t.seq
-                     WHERE t.id = ? ORDER BY m.seq")
-                .bind(task.blob()),
-            )
-            .await?;
-        rows::all(&found, rows::history_entry)
+    async fn histories(&self, of: &[TaskId]) -> Result<HashMap<TaskId, Vec<HistoryEntry>>> {
+        let text = format!(
+            "SELECT t.id, m.* FROM tasks t STRAIGHT_JOIN task_moves m FORCE INDEX (task_moves_of_task) ON m.task_seq = t.seq
+             WHERE t.id IN ({}) ORDER BY m.seq",
+            ids(of.iter().copied())
+        );
+        let found = self.read().await?.rows(composed(text)).await?;
+        let mut histories: HashMap<TaskId, Vec<HistoryEntry>> = HashMap::with_capacity(of.len());
+        for row in &found {
+            histories.entry(row.id("id")?).or_default().push(rows::history_entry(row)?);
+        }
+        Ok(histories)
     }
 
     async fn task_page(&self, filter: &TaskFilter, cursor: Cursor, most: usize) -> Result<Page<Task>> {

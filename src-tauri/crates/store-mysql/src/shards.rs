@@ -1,6 +1,6 @@
 //! Sharded runs: data in chunks, pieces of shards, outcomes of items.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use campanile_model::instance::{InstanceMove, InstanceState};
@@ -14,7 +14,7 @@ use crate::MysqlStore;
 use crate::connection::{Write, composed, sql, within};
 use crate::instances::Only;
 use crate::rows::{self, Columns, Id, limit, number, written};
-use crate::values::{Row, Value, ids, list, row};
+use crate::values::{Row, ids, row};
 
 #[async_trait]
 impl ShardStore for MysqlStore {
@@ -130,54 +130,65 @@ impl ShardStore for MysqlStore {
 
     async fn pieces(
         &self,
-        instance: InstanceId,
-        shard: (u32, u32),
-        from: u64,
+        from: &[(InstanceId, PieceAt)],
         most: usize,
-    ) -> Result<Vec<(Piece, PieceOutcomes)>> {
-        let found = self
-            .read()
-            .await?
-            .rows(
-                sql("SELECT p.level, p.shard, p.first, p.items, o.marks, o.messages
-                     FROM shard_pieces p STRAIGHT_JOIN shard_outcomes o
-                         ON o.instance_seq = p.instance_seq AND o.level = p.level AND o.shard = p.shard
-                         AND o.first = p.first
-                     WHERE p.instance_seq = (SELECT seq FROM instances WHERE id = ?) AND p.level = ? AND p.shard = ?
-                         AND p.first >= ?
-                     ORDER BY p.first LIMIT ?")
-                .bind(instance.blob())
-                .bind(i64::from(shard.0))
-                .bind(i64::from(shard.1))
-                .bind(number(from))
-                .bind(limit(most)),
+    ) -> Result<Vec<(InstanceId, Piece, PieceOutcomes)>> {
+        let searches = from.iter().map(|(instance, PieceAt { level, shard, first })| {
+            let (id, most) = (ids([*instance]), limit(most));
+            format!(
+                "(SELECT {id} AS id, p.level, p.shard, p.first, p.items, o.marks, o.messages
+                  FROM shard_pieces p FORCE INDEX (PRIMARY) STRAIGHT_JOIN shard_outcomes o FORCE INDEX (PRIMARY)
+                      ON o.instance_seq = p.instance_seq AND o.level = p.level AND o.shard = p.shard
+                      AND o.first = p.first
+                  WHERE p.instance_seq = (SELECT seq FROM instances WHERE id = {id}) AND p.level = {level}
+                      AND p.shard = {shard} AND p.first >= {first}
+                  ORDER BY p.first LIMIT {most})"
             )
-            .await?;
-        rows::all(&found, |row| {
+        });
+        let searches: Vec<String> = searches.collect();
+        if searches.is_empty() {
+            return Ok(Vec::new());
+        }
+        let found = self.read().await?.rows(composed(searches.join(" UNION ALL "))).await?;
+        let mut pieces = rows::all(&found, |row| {
             let outcomes = outcomes(row)?;
-            Ok((Piece { at: outcomes.at, items: lines(&row.text("items")?) }, outcomes))
-        })
+            Ok((row.id("id")?, Piece { at: outcomes.at, items: lines(&row.text("items")?) }, outcomes))
+        })?;
+        pieces.sort_by_key(|(instance, piece, _)| (*instance, piece.at));
+        Ok(pieces)
     }
 
-    async fn item_outcomes(&self, of: &[(InstanceId, u32, u32)]) -> Result<Vec<(InstanceId, PieceOutcomes)>> {
-        let shards = of.iter().map(|(instance, level, shard)| {
-            let values =
-                [Value::Bytes(instance.blob()), Value::Number(i64::from(*level)), Value::Number(i64::from(*shard))];
-            let [instance, level, shard] = values.map(|value| list([value]));
-            format!("(i.id = {instance} AND o.level = {level} AND o.shard = {shard})")
+    async fn item_outcomes(&self, of: &[(InstanceId, PieceAt, u64)]) -> Result<Vec<(InstanceId, PieceOutcomes)>> {
+        if of.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut line = self.read().await?;
+        let instances = ids(of.iter().map(|(instance, _, _)| *instance).collect::<BTreeSet<_>>());
+        let instances = line.rows(composed(format!("SELECT id, seq FROM instances WHERE id IN ({instances})"))).await?;
+        let instances = rows::all(&instances, |row| Ok((row.id("id")?, row.int("seq")?)))?;
+        let seqs: BTreeMap<InstanceId, i64> = instances.iter().copied().collect();
+        let by_seq: BTreeMap<i64, InstanceId> = instances.into_iter().map(|(id, seq)| (seq, id)).collect();
+        // With nothing in them that would have to be looked up, these are ranges of one index.
+        let ranges = of.iter().filter_map(|(instance, PieceAt { level, shard, first }, last)| {
+            let seq = seqs.get(instance)?;
+            Some(format!(
+                "(instance_seq = {seq} AND level = {level} AND shard = {shard} AND first BETWEEN {first} AND {last})"
+            ))
         });
-        let shards: Vec<String> = shards.collect();
-        if shards.is_empty() {
+        let ranges: Vec<String> = ranges.collect();
+        if ranges.is_empty() {
             return Ok(Vec::new());
         }
         let text = format!(
-            "SELECT i.id, o.* FROM instances i STRAIGHT_JOIN shard_outcomes o ON o.instance_seq = i.seq
-             WHERE i.id IN ({}) AND ({}) ORDER BY o.instance_seq, o.level, o.shard, o.first",
-            ids(of.iter().map(|(instance, _, _)| *instance)),
-            shards.join(" OR ")
+            "SELECT * FROM shard_outcomes FORCE INDEX (PRIMARY) WHERE {}
+             ORDER BY instance_seq, level, shard, first",
+            ranges.join(" OR ")
         );
-        let found = self.read().await?.rows(composed(text)).await?;
-        rows::all(&found, |row| Ok((row.id("id")?, outcomes(row)?)))
+        let found = line.rows(composed(text)).await?;
+        rows::all(&found, |row| {
+            let instance = by_seq.get(&row.int("instance_seq")?).copied();
+            Ok((instance.ok_or_else(|| rows::damaged("outcomes of no run"))?, outcomes(row)?))
+        })
     }
 
     async fn tasks_after(&self, instance: InstanceId, after: Option<TaskId>, most: usize) -> Result<Vec<Task>> {
@@ -232,14 +243,14 @@ pub(crate) fn lines(items: &str) -> Vec<String> {
 
 /// What steps of tasks bring to the runs that they are parts of.
 #[derive(Default)]
-pub(crate) struct Brought {
+pub(crate) struct Brought<'s> {
     outcomes: Vec<Row>,
     done: BTreeMap<i64, u64>,
-    data: Vec<(i64, Chunk)>,
+    data: Vec<(i64, &'s Chunk)>,
 }
 
-impl Brought {
-    pub(crate) fn add(&mut self, instance: i64, step: &Step) -> Result<()> {
+impl<'s> Brought<'s> {
+    pub(crate) fn add(&mut self, instance: i64, step: &'s Step) -> Result<()> {
         for PieceOutcomes { at, outcomes } in step.outcomes() {
             let messages = written(outcomes.messages())?;
             self.outcomes.push(row![instance, at.level, at.shard, at.first, outcomes.marks(), messages]);
@@ -247,7 +258,7 @@ impl Brought {
         if step.done() > 0 {
             *self.done.entry(instance).or_default() += step.done();
         }
-        self.data.extend(step.data().iter().map(|chunk| (instance, chunk.clone())));
+        self.data.extend(step.data().iter().map(|chunk| (instance, chunk)));
         Ok(())
     }
 }
@@ -363,12 +374,12 @@ impl Write {
         self.insert(head, &none.collect::<Vec<Row>>(), "").await
     }
 
-    pub(crate) async fn put_brought(&mut self, brought: Brought) -> Result<()> {
+    pub(crate) async fn put_brought(&mut self, brought: Brought<'_>) -> Result<()> {
         let outcomes = "shard_outcomes o ON o.instance_seq = u.c0 AND o.level = u.c1 AND o.shard = u.c2
             AND o.first = u.c3 SET o.marks = u.c4, o.messages = u.c5";
         self.change(&brought.outcomes, outcomes).await?;
         let done: Vec<Row> = brought.done.iter().map(|(instance, more)| row![*instance, *more]).collect();
         self.change(&done, "shard_runs r ON r.instance_seq = u.c0 SET r.done = r.done + u.c1").await?;
-        self.put_chunks(brought.data.iter().map(|(instance, chunk)| (*instance, chunk))).await
+        self.put_chunks(brought.data.into_iter()).await
     }
 }

@@ -13,7 +13,7 @@ use campanile_model::task::{Step, TaskEvent, TaskState};
 use campanile_store::conformance::fixtures::*;
 use campanile_store::{
     AlarmStore, Archive, Assignment, Bound, Claimed, ExecutorName, InstanceFilter, InstanceStore, JobFilter, JobStore,
-    RequestStore, Scope, TaskFilter, TaskStore, UnplannedStore, Wanted, WantedNeed,
+    RequestStore, Scope, ShardStore, Taken, TaskFilter, TaskStore, UnplannedStore, Wanted, WantedNeed,
 };
 use campanile_store_mysql::MysqlStore;
 use servers::Server;
@@ -170,6 +170,59 @@ async fn what_has_been_is_not_read_again(store: &MysqlStore, looker: &mut MySqlC
         store.task_page(&succeeded, None, 1);
         store.instance_page(&of_nobody, None, 100);
     }
+}
+
+#[tokio::test]
+async fn shards_cost_a_few_statements_however_many_there_are() {
+    let Some(server) = Server::shared() else { return };
+    let database = server.database().await;
+    let store = database.open().await;
+    let lead = lead(&store).await;
+    let job = saved(&store, &lead, "import").await;
+    let instance = launched(&store, &lead, &job, 60).await;
+    let count = u32::try_from(FIRINGS).unwrap();
+    let before = store.statements();
+    let tasks = sharded(&store, &lead, &instance, count).await;
+    let made = store.statements();
+
+    let from: Vec<_> = (0..count).map(|shard| (instance.id, piece_of(shard))).collect();
+    let mut pieces = 0;
+    for from in from.chunks(64) {
+        pieces += store.pieces(from, 1).await.unwrap().len();
+    }
+    assert_eq!(pieces, FIRINGS);
+    let given = store.statements();
+
+    let of: Vec<_> = (0..count).map(|shard| (instance.id, piece_of(shard), u64::from(shard))).collect();
+    assert_eq!(store.item_outcomes(&of).await.unwrap().len(), FIRINGS);
+    let steps: Vec<Step> = tasks.into_iter().map(|task| says_done(task, 61)).collect();
+    let taken = store.take(&lead, &steps).await.unwrap();
+    assert!(taken.iter().all(|taken| *taken == Taken::Done));
+    let told = store.statements();
+    assert_eq!(store.shard_run(instance.id).await.unwrap().map(|run| run.tally.done), Some(u64::from(count)));
+    println!(
+        "statements for {count} shards: {} made, {} given out, {} told of",
+        made - before,
+        given - made,
+        told - given
+    );
+    for spent in [made - before, given - made, told - given] {
+        within_budget(spent);
+    }
+    if server.is_ours() {
+        // Of many shards those are read that are asked for.
+        let mut looker = database.connect().await;
+        let (first, second) = (rows_read(&mut looker).await, rows_read(&mut looker).await);
+        let looking_itself = second - first;
+        let few = [(instance.id, piece_of(7)), (instance.id, piece_of(9))];
+        store.pieces(&few, 2).await.unwrap();
+        let before = rows_read(&mut looker).await;
+        store.pieces(&few, 2).await.unwrap();
+        store.item_outcomes(&few.map(|(instance, at)| (instance, at, at.first))).await.unwrap();
+        let read = rows_read(&mut looker).await - before - looking_itself;
+        assert!(read <= 40, "{read} rows are read for two shards");
+    }
+    store.close().await;
 }
 
 fn within_budget(statements: u64) {

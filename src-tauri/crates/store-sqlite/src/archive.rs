@@ -130,16 +130,23 @@ impl Archive for SqliteStore {
         Ok(line.summaries(&[row.int("seq")?]).await?.pop())
     }
 
-    async fn history(&self, task: TaskId) -> Result<Vec<HistoryEntry>> {
+    async fn histories(&self, of: &[TaskId]) -> Result<HashMap<TaskId, Vec<HistoryEntry>>> {
         let found = self
             .read()
             .await?
             .rows(
-                sql("SELECT * FROM task_moves WHERE task_seq = (SELECT seq FROM tasks WHERE id = ?) ORDER BY seq")
-                    .bind(task.blob()),
+                sql("SELECT t.id, m.* FROM (SELECT unhex(value) AS id FROM json_each(?)) AS u
+                     CROSS JOIN tasks t ON t.id = u.id
+                     CROSS JOIN task_moves m ON m.task_seq = t.seq
+                     ORDER BY m.seq")
+                .bind(hexes(of.iter().copied())),
             )
             .await?;
-        rows::all(&found, rows::history_entry)
+        let mut histories: HashMap<TaskId, Vec<HistoryEntry>> = HashMap::with_capacity(of.len());
+        for row in &found {
+            histories.entry(row.id("id")?).or_default().push(rows::history_entry(row)?);
+        }
+        Ok(histories)
     }
 
     async fn task_page(&self, filter: &TaskFilter, cursor: Cursor, most: usize) -> Result<Page<Task>> {

@@ -75,6 +75,29 @@ pub(crate) fn batch(rows: Vec<Value>) -> String {
     Value::Array(rows).to_string()
 }
 
+/// Long texts of many rows as one parameter, out of which the statement cuts each: as JSON every byte of them would be
+/// written, read and copied once more.
+#[derive(Default)]
+pub(crate) struct Texts(Vec<u8>);
+
+impl Texts {
+    /// Items, one in a line; hands back where they begin, counted from 1, and how long they are.
+    pub fn add_lines(&mut self, items: &[String]) -> [usize; 2] {
+        let before = self.0.len();
+        for (n, item) in items.iter().enumerate() {
+            if n > 0 {
+                self.0.push(b'\n');
+            }
+            self.0.extend_from_slice(item.as_bytes());
+        }
+        [before + 1, self.0.len() - before]
+    }
+
+    pub fn bytes(self) -> Vec<u8> {
+        self.0
+    }
+}
+
 /// Columns by name.
 pub(crate) trait Columns {
     fn int(&self, column: &str) -> Result<i64>;

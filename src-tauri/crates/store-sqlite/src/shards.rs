@@ -12,7 +12,7 @@ use sqlx::sqlite::SqliteRow;
 use crate::SqliteStore;
 use crate::connection::{Write, composed, sql, within};
 use crate::instances::Only;
-use crate::rows::{self, Columns, Id, batch, limit, number, written};
+use crate::rows::{self, Columns, Id, Texts, batch, limit, number, written};
 
 #[async_trait]
 impl ShardStore for SqliteStore {
@@ -123,46 +123,51 @@ impl ShardStore for SqliteStore {
 
     async fn pieces(
         &self,
-        instance: InstanceId,
-        shard: (u32, u32),
-        from: u64,
+        from: &[(InstanceId, PieceAt)],
         most: usize,
-    ) -> Result<Vec<(Piece, PieceOutcomes)>> {
+    ) -> Result<Vec<(InstanceId, Piece, PieceOutcomes)>> {
+        let from = from.iter().map(|(instance, at)| json!([instance.hex(), at.level, at.shard, at.first])).collect();
         let found = self
             .read()
             .await?
             .rows(
-                sql("SELECT p.level, p.shard, p.first, p.items, o.marks, o.messages
-                     FROM shard_pieces p JOIN shard_outcomes o USING (instance_seq, level, shard, first)
-                     WHERE p.instance_seq = (SELECT seq FROM instances WHERE id = ?) AND p.level = ? AND p.shard = ?
-                         AND p.first >= ?
-                     ORDER BY p.first LIMIT ?")
-                .bind(instance.blob())
-                .bind(i64::from(shard.0))
-                .bind(i64::from(shard.1))
-                .bind(number(from))
+                sql("SELECT i.id, p.level, p.shard, p.first, p.items, o.marks, o.messages
+                     FROM (SELECT unhex(value ->> 0) AS id, value ->> 1 AS level, value ->> 2 AS shard,
+                                  value ->> 3 AS first
+                           FROM jsonb_each(?)) AS u
+                     CROSS JOIN instances i ON i.id = u.id
+                     CROSS JOIN shard_pieces p ON p.rowid IN (
+                         SELECT rowid FROM shard_pieces
+                         WHERE instance_seq = i.seq AND level = u.level AND shard = u.shard AND first >= u.first
+                         ORDER BY first LIMIT ?)
+                     CROSS JOIN shard_outcomes o ON o.instance_seq = p.instance_seq AND o.level = p.level
+                         AND o.shard = p.shard AND o.first = p.first")
+                .bind(batch(from))
                 .bind(limit(most)),
             )
             .await?;
-        rows::all(&found, |row| {
+        let mut pieces = rows::all(&found, |row| {
             let outcomes = outcomes(row)?;
-            Ok((Piece { at: outcomes.at, items: lines(&row.text("items")?) }, outcomes))
-        })
+            Ok((row.id("id")?, Piece { at: outcomes.at, items: lines(&row.text("items")?) }, outcomes))
+        })?;
+        pieces.sort_by_key(|(instance, piece, _)| (*instance, piece.at));
+        Ok(pieces)
     }
 
-    async fn item_outcomes(&self, of: &[(InstanceId, u32, u32)]) -> Result<Vec<(InstanceId, PieceOutcomes)>> {
-        let of = of.iter().map(|(instance, level, shard)| json!([instance.hex(), level, shard])).collect();
+    async fn item_outcomes(&self, of: &[(InstanceId, PieceAt, u64)]) -> Result<Vec<(InstanceId, PieceOutcomes)>> {
+        let of = of.iter();
+        let of = of.map(|(instance, at, last)| json!([instance.hex(), at.level, at.shard, at.first, last])).collect();
         let found = self
             .read()
             .await?
             .rows(
-                sql(
-                    "SELECT i.id, o.* FROM (SELECT unhex(value ->> 0) AS id, value ->> 1 AS level, value ->> 2 AS shard
+                sql("SELECT i.id, o.* FROM (SELECT unhex(value ->> 0) AS id, value ->> 1 AS level, value ->> 2 AS shard,
+                                                   value ->> 3 AS first, value ->> 4 AS last
                                             FROM jsonb_each(?)) AS u
-                     JOIN instances i ON i.id = u.id
-                     JOIN shard_outcomes o ON o.instance_seq = i.seq AND o.level = u.level AND o.shard = u.shard
-                     ORDER BY o.instance_seq, o.level, o.shard, o.first",
-                )
+                     CROSS JOIN instances i ON i.id = u.id
+                     CROSS JOIN shard_outcomes o ON o.instance_seq = i.seq AND o.level = u.level
+                         AND o.shard = u.shard AND o.first BETWEEN u.first AND u.last
+                     ORDER BY o.instance_seq, o.level, o.shard, o.first")
                 .bind(batch(of)),
             )
             .await?;
@@ -221,14 +226,14 @@ pub(crate) fn lines(items: &str) -> Vec<String> {
 
 /// What steps of tasks bring to the runs that they are parts of.
 #[derive(Default)]
-pub(crate) struct Brought {
+pub(crate) struct Brought<'s> {
     outcomes: Vec<Value>,
     done: Vec<Value>,
-    data: Vec<(i64, Chunk)>,
+    data: Vec<(i64, &'s Chunk)>,
 }
 
-impl Brought {
-    pub(crate) fn add(&mut self, instance: i64, step: &Step) -> Result<()> {
+impl<'s> Brought<'s> {
+    pub(crate) fn add(&mut self, instance: i64, step: &'s Step) -> Result<()> {
         for PieceOutcomes { at, outcomes } in step.outcomes() {
             let messages = written(outcomes.messages())?;
             self.outcomes.push(json!([instance, at.level, at.shard, at.first, outcomes.marks(), messages]));
@@ -236,7 +241,7 @@ impl Brought {
         if step.done() > 0 {
             self.done.push(json!([instance, step.done()]));
         }
-        self.data.extend(step.data().iter().map(|chunk| (instance, chunk.clone())));
+        self.data.extend(step.data().iter().map(|chunk| (instance, chunk)));
         Ok(())
     }
 }
@@ -344,10 +349,11 @@ impl Write {
     }
 
     async fn put_chunks<'c>(&mut self, chunks: impl Iterator<Item = (i64, &'c Chunk)>) -> Result<()> {
+        let mut texts = Texts::default();
         let values: Vec<Value> = chunks
             .map(|(instance, chunk)| {
-                let items = chunk.items.join("\n");
-                json!([instance, chunk.draft, chunk.level, chunk.first, chunk.items.len(), items])
+                let [from, length] = texts.add_lines(&chunk.items);
+                json!([instance, chunk.draft, chunk.level, chunk.first, chunk.items.len(), from, length])
             })
             .collect();
         if values.is_empty() {
@@ -355,10 +361,12 @@ impl Write {
         }
         self.execute(
             sql("INSERT INTO shard_data (instance_seq, draft, level, first, count, items)
-                 SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5
-                 FROM jsonb_each(?) WHERE true
+                 SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
+                        CAST(substr(?2, value ->> 5, value ->> 6) AS TEXT)
+                 FROM jsonb_each(?1) WHERE true
                  ON CONFLICT DO NOTHING")
-            .bind(batch(values)),
+            .bind(batch(values))
+            .bind(texts.bytes()),
         )
         .await?;
         Ok(())
@@ -368,12 +376,19 @@ impl Write {
         if pieces.is_empty() {
             return Ok(());
         }
-        let values =
-            pieces.iter().map(|Piece { at, items }| json!([instance, at.level, at.shard, at.first, items.join("\n")]));
+        let mut texts = Texts::default();
+        let values = pieces.iter().map(|Piece { at, items }| {
+            let [from, length] = texts.add_lines(items);
+            json!([instance, at.level, at.shard, at.first, from, length])
+        });
+        let values = batch(values.collect());
         self.execute(
             sql("INSERT INTO shard_pieces (instance_seq, level, shard, first, items)
-                 SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM jsonb_each(?)")
-            .bind(batch(values.collect())),
+                 SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3,
+                        CAST(substr(?2, value ->> 4, value ->> 5) AS TEXT)
+                 FROM jsonb_each(?1)")
+            .bind(values)
+            .bind(texts.bytes()),
         )
         .await?;
         let none = pieces.iter().map(|Piece { at, items }| {
@@ -388,7 +403,7 @@ impl Write {
         Ok(())
     }
 
-    pub(crate) async fn put_brought(&mut self, brought: Brought) -> Result<()> {
+    pub(crate) async fn put_brought(&mut self, brought: Brought<'_>) -> Result<()> {
         if !brought.outcomes.is_empty() {
             self.execute(
                 sql("UPDATE shard_outcomes SET marks = u.v ->> 4, messages = u.v ->> 5
@@ -409,6 +424,6 @@ impl Write {
             )
             .await?;
         }
-        self.put_chunks(brought.data.iter().map(|(instance, chunk)| (*instance, chunk))).await
+        self.put_chunks(brought.data.into_iter()).await
     }
 }

@@ -9,7 +9,7 @@ use sqlx::sqlite::SqliteRow;
 
 use crate::SqliteStore;
 use crate::connection::{Write, sql};
-use crate::rows::{self, Columns, Id, batch, limit, number, written};
+use crate::rows::{self, Columns, Id, Texts, batch, limit, number, written};
 use crate::shards::lines;
 
 #[async_trait]
@@ -80,14 +80,23 @@ impl Write {
             )
             .await?;
         let Some(seq) = found.map(|row| row.int("seq")).transpose()? else { return Ok(Taken::Lost) };
-        let values: Vec<Value> =
-            chunks.iter().map(|chunk| json!([seq, chunk.level, chunk.first, chunk.items.join("\n")])).collect();
+        let mut texts = Texts::default();
+        let values: Vec<Value> = chunks
+            .iter()
+            .map(|chunk| {
+                let [from, length] = texts.add_lines(&chunk.items);
+                json!([seq, chunk.level, chunk.first, from, length])
+            })
+            .collect();
         if !values.is_empty() {
             self.execute(
                 sql("INSERT INTO staged_data (staged_seq, level, first, items)
-                     SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM jsonb_each(?) WHERE true
+                     SELECT value ->> 0, value ->> 1, value ->> 2,
+                            CAST(substr(?2, value ->> 3, value ->> 4) AS TEXT)
+                     FROM jsonb_each(?1) WHERE true
                      ON CONFLICT DO NOTHING")
-                .bind(batch(values)),
+                .bind(batch(values))
+                .bind(texts.bytes()),
             )
             .await?;
         }

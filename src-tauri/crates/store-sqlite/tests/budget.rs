@@ -6,8 +6,8 @@ use campanile_model::limits::Limits;
 use campanile_model::task::{Step, TaskEvent, TaskState};
 use campanile_store::conformance::fixtures::*;
 use campanile_store::{
-    Archive, Assignment, Bound, Claimed, InstanceFilter, InstanceStore, JobFilter, JobStore, Scope, TaskStore, Wanted,
-    WantedNeed,
+    Archive, Assignment, Bound, Claimed, InstanceFilter, InstanceStore, JobFilter, JobStore, Scope, ShardStore, Taken,
+    TaskStore, Wanted, WantedNeed,
 };
 use campanile_store_sqlite::SqliteStore;
 
@@ -95,6 +95,44 @@ async fn a_batch_costs_a_few_statements_whatever_its_size() {
     store.job_page(&JobFilter::default(), None, 100).await.unwrap();
     store.instance_page(&InstanceFilter::default(), None, 100).await.unwrap();
     assert!(store.statements() - before <= 5);
+}
+
+#[tokio::test]
+async fn shards_cost_a_few_statements_however_many_there_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(&folder.path().join("campanile.db")).await.unwrap();
+    let lead = lead(&store).await;
+    let job = saved(&store, &lead, "import").await;
+    let instance = launched(&store, &lead, &job, 60).await;
+    let count = u32::try_from(FIRINGS).unwrap();
+    let before = store.statements();
+    let tasks = sharded(&store, &lead, &instance, count).await;
+    let made = store.statements();
+
+    let from: Vec<_> = (0..count).map(|shard| (instance.id, piece_of(shard))).collect();
+    let mut pieces = 0;
+    for from in from.chunks(64) {
+        pieces += store.pieces(from, 1).await.unwrap().len();
+    }
+    assert_eq!(pieces, FIRINGS);
+    let given = store.statements();
+
+    let of: Vec<_> = (0..count).map(|shard| (instance.id, piece_of(shard), u64::from(shard))).collect();
+    assert_eq!(store.item_outcomes(&of).await.unwrap().len(), FIRINGS);
+    let steps: Vec<Step> = tasks.into_iter().map(|task| says_done(task, 61)).collect();
+    let taken = store.take(&lead, &steps).await.unwrap();
+    assert!(taken.iter().all(|taken| *taken == Taken::Done));
+    let told = store.statements();
+    assert_eq!(store.shard_run(instance.id).await.unwrap().map(|run| run.tally.done), Some(u64::from(count)));
+    println!(
+        "statements for {count} shards: {} made, {} given out, {} told of",
+        made - before,
+        given - made,
+        told - given
+    );
+    for spent in [made - before, given - made, told - given] {
+        within_budget(spent);
+    }
 }
 
 fn within_budget(statements: u64) {

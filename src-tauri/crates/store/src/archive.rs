@@ -1,5 +1,7 @@
 //! What people look at: pages of what is and was, by key. Nothing here counts over history.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use campanile_model::alarm::{Alarm, AlarmState};
 use campanile_model::backfill::Backfill;
@@ -138,8 +140,13 @@ pub trait Archive: Send + Sync {
 
     async fn instance_summary(&self, id: InstanceId) -> Result<Option<InstanceSummary>>;
 
-    /// Oldest first.
-    async fn history(&self, task: TaskId) -> Result<Vec<HistoryEntry>>;
+    /// The steps of these tasks, of each the oldest first; who has taken none is left out.
+    async fn histories(&self, of: &[TaskId]) -> Result<HashMap<TaskId, Vec<HistoryEntry>>>;
+
+    /// The steps of one, oldest first.
+    async fn history(&self, task: TaskId) -> Result<Vec<HistoryEntry>> {
+        Ok(self.histories(&[task]).await?.remove(&task).unwrap_or_default())
+    }
 
     /// Newest first.
     async fn task_page(&self, filter: &TaskFilter, cursor: Cursor, limit: usize) -> Result<Page<Task>>;

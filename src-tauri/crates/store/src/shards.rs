@@ -1,13 +1,13 @@
 //! Sharded runs: their data in chunks, their levels, and what became of every item.
 //!
 //! What bounds it: a chunk and a piece hold 1,000 values at most and no more than 256 KiB of them (a single longer value
-//! up to 512 KiB stands alone), their outcomes a letter and at most 500 bytes for each value. So no row grows with the
+//! up to a megabyte stands alone), their outcomes a letter and at most 500 bytes for each value. So no row grows with the
 //! data; 1,000,000 items of a hundred bytes are a thousand chunks while they wait, and about as many pieces once they
 //! are dealt, or one for each shard where there are more shards. The number of statements of a call grows with none of
 //! them. A caller bounds what one call carries.
 
 use async_trait::async_trait;
-use campanile_model::sharding::{Chunk, Level, Piece, PieceOutcomes, ShardRun};
+use campanile_model::sharding::{Chunk, Level, Piece, PieceAt, PieceOutcomes, ShardRun};
 use campanile_model::task::Task;
 use campanile_model::{DataId, InstanceId, Partitions, TaskId, Timestamp};
 
@@ -82,17 +82,17 @@ pub trait ShardStore: Send + Sync {
     /// Chunks of a draft from that level and place on, in order, at most `limit`.
     async fn chunks(&self, instance: InstanceId, draft: u32, from: (u32, u64), limit: usize) -> Result<Vec<Chunk>>;
 
-    /// The pieces of a shard from that place on, in order, with what became of their items; at most `limit`.
+    /// The pieces of shards, of each from the place on that is named, with what became of their items; at most `limit`
+    /// of each. Those of a run come in the order of level, shard and place.
     async fn pieces(
         &self,
-        instance: InstanceId,
-        shard: (u32, u32),
-        from: u64,
+        from: &[(InstanceId, PieceAt)],
         limit: usize,
-    ) -> Result<Vec<(Piece, PieceOutcomes)>>;
+    ) -> Result<Vec<(InstanceId, Piece, PieceOutcomes)>>;
 
-    /// What became of the items of shards (instance, level, shard), without the items.
-    async fn item_outcomes(&self, of: &[(InstanceId, u32, u32)]) -> Result<Vec<(InstanceId, PieceOutcomes)>>;
+    /// What became of items, without the items: of those pieces of shards that begin between a place and another, both
+    /// included. Those of a run come in the order of level, shard and place.
+    async fn item_outcomes(&self, of: &[(InstanceId, PieceAt, u64)]) -> Result<Vec<(InstanceId, PieceOutcomes)>>;
 
     /// Tasks of an instance in the order in which they were made, after that one, at most `limit`.
     async fn tasks_after(&self, instance: InstanceId, after: Option<TaskId>, limit: usize) -> Result<Vec<Task>>;

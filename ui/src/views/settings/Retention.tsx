@@ -1,26 +1,20 @@
 // How long what has ended is kept. Nothing is let go of by a slip: what is changed here holds once it is saved.
 import { useState } from "react";
 import { useSetSetting } from "@/api/node";
-import type { Retention as Kept } from "@/api/types";
+import { type Retention as Kept, retentionMost } from "@/api/types";
 import { useWords } from "@/lib/words";
 import { Button, NumberField, Section, toast } from "@/primitives";
 import { retentionWords } from "./retentionWords";
 
-const FIELDS = [
-  { name: "instanceDays", most: 3_650 },
-  { name: "instancesPerJob", most: 1_000_000 },
-  { name: "logDays", most: 3_650 },
-  { name: "logGigabytes", most: 10_000 },
-  { name: "alarmDays", most: 3_650 },
-] as const;
+const FIELDS = ["instanceDays", "instancesPerJob", "logDays", "logGigabytes", "alarmDays"] as const;
 
 export function Retention({ kept }: { kept: Kept }) {
   const w = useWords(retentionWords);
   const save = useSetSetting();
   const [draft, setDraft] = useState<Partial<Record<keyof Kept, number | null>>>({});
   const next = { ...kept, ...draft };
-  const changed = FIELDS.filter(({ name }) => next[name] !== kept[name]);
-  const whole = FIELDS.every(({ name }) => next[name] !== null);
+  const changed = FIELDS.filter((name) => next[name] !== kept[name]);
+  const whole = FIELDS.every((name) => next[name] !== null);
   const keep = () =>
     save.mutate(
       { key: "retention", value: next },
@@ -56,7 +50,7 @@ export function Retention({ kept }: { kept: Kept }) {
       }
     >
       <div className="panel divide-y divide-line" data-testid="retention">
-        {FIELDS.map(({ name, most }) => (
+        {FIELDS.map((name) => (
           <div key={name} className="flex min-h-12 items-center justify-between gap-4 px-4 py-2">
             <div className="min-w-0">
               <div>{w.fields[name].label}</div>
@@ -68,7 +62,7 @@ export function Retention({ kept }: { kept: Kept }) {
               label={w.fields[name].label}
               unit={w.fields[name].unit}
               min={1}
-              max={most}
+              max={retentionMost[name]}
               value={next[name]}
               onChange={(value) => setDraft({ ...draft, [name]: value })}
             />

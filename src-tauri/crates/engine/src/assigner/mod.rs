@@ -254,13 +254,16 @@ impl Assigner {
         let mut went = Went { did: 0, next: self.lap.next };
         let runs = shared.store.shard_runs(self.led.of(), self.lap.through, RUNS).await?;
         let through = runs.last().map(|run| run.instance).filter(|_| runs.len() == RUNS);
+        let ids: Vec<InstanceId> = runs.iter().map(|run| run.instance).collect();
+        let found = if ids.is_empty() { Vec::new() } else { shared.store.instances(&ids).await? };
+        let found: HashMap<InstanceId, Instance> = found.into_iter().map(|found| (found.id, found)).collect();
         for run in runs {
-            let Some(instance) = shared.store.instances(&[run.instance]).await?.pop() else { continue };
+            let Some(instance) = found.get(&run.instance) else { continue };
             let Some(lead) = self.led.lead([instance.job]) else { continue };
             let conductor = Conductor { shared: &shared, lead: &lead, now };
             let spec = self.specs.of(shared.store.as_ref(), instance.job, instance.version).await?;
             let Some(spec) = spec else { continue };
-            let further = conductor.advance(run, &instance, &spec).await?;
+            let further = conductor.advance(run, instance, &spec).await?;
             went.did += further.did;
             went.next = went.next.into_iter().chain(further.next).min();
         }

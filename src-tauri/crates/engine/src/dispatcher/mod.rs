@@ -38,7 +38,7 @@ use crate::held::{Finding, HoldCause};
 use crate::link::{AttemptRef, Push, Question, SealedSecret, ToExecutor, Upstream};
 use crate::monitor;
 use crate::officer::{Officer, Pass, PassError};
-use crate::questions::{self, Need as Needed};
+use crate::questions::{self, About, Need as Needed};
 use crate::roster::Offer;
 use crate::shared::{Holding, Shared, read_holding, read_limits};
 use crate::specs::Specs;
@@ -234,7 +234,7 @@ impl Dispatcher {
         now: Timestamp,
     ) -> Result<Option<String>, Timestamp> {
         let Some(still_needed) = &spec.still_needed else { return Ok(None) };
-        let about = AttemptRef { task: task.id, attempt: task.attempt() };
+        let Some(about) = About::of(task) else { return Ok(None) };
         match self.shared.questions.about(about, now) {
             Needed::Needed => return Ok(None),
             Needed::NotNeeded(said) => return Ok(Some(said)),
@@ -255,7 +255,7 @@ impl Dispatcher {
         let zone = self.zone(spec);
         let facts = facts(task, instance, spec, &offer.executor.name, zone.as_ref(), None);
         let question = Question {
-            id: questions::id_of(about),
+            id: about.id(),
             processor: processor.to_owned(),
             parameters: Value::Object(template::fill(&parameters, &facts.as_facts())).to_string(),
             job: spec.name.clone(),

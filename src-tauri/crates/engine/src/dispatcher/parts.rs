@@ -1,6 +1,6 @@
 //! What an executor is called for where a task is a part of a run that is cut into shards. Pure.
 
-use campanile_model::sharding::{ShardRun, Tally};
+use campanile_model::sharding::{PieceAt, ShardRun, Tally};
 use campanile_model::task::{Part, Task};
 
 use crate::courier::Contents;
@@ -36,7 +36,7 @@ pub(super) fn called(task: &Task, run: Option<&ShardRun>) -> Called {
                 items: items.saturating_sub(done),
             }),
             notice: None,
-            follows: Some(Contents::Items { level, shard: index, count, from: 0 }),
+            follows: Some(Contents::Items { from: PieceAt { level, shard: index, first: 0 }, count }),
         },
         Part::Notify { done, total } => {
             Called { method: Method::Notify, shard: Some(once), notice: Some(Tally { done, total }), follows: None }

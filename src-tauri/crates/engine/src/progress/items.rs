@@ -3,11 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use campanile_model::InstanceId;
-use campanile_model::sharding::data::{Gatherer, in_one_line};
+use campanile_model::sharding::data::{Gatherer, MOST_ITEMS, in_one_line};
 use campanile_model::sharding::{Chunk, Outcomes, PieceAt, PieceOutcomes, shard_of};
 use campanile_model::task::{Part, Step};
 
 use crate::link::ItemOutcome;
+
+/// Where pieces of the shard begin that such items are in: the first that may, and the last.
+pub fn pieces_with<'i>(part: Part, said: impl Iterator<Item = &'i ItemOutcome>) -> Option<(PieceAt, u64)> {
+    let Part::Shard { level, index: shard, count, .. } = part else { return None };
+    let (first, last) = said.map(|item| item.index).fold(None, |span: Option<(u64, u64)>, index| {
+        Some(span.map_or((index, index), |(first, last)| (first.min(index), last.max(index))))
+    })?;
+    // A piece has so many items at most.
+    let reach = (MOST_ITEMS as u64 - 1) * u64::from(count.max(1));
+    Some((PieceAt { level, shard, first: first.saturating_sub(reach) }, last))
+}
 
 /// What is known of the items of the shards that a batch of reports is about.
 #[derive(Default)]
@@ -109,6 +120,20 @@ mod tests {
         expect(&[&[(4, false), (4, true)], &[(4, true), (7, true)]], [".-+", ".."], 2);
         // Of another shard, and beyond the level.
         expect(&[&[(0, true), (5, true), (16, true)]], ["...", ".."], 0);
+    }
+
+    #[test]
+    fn only_those_pieces_are_looked_at_that_may_have_the_items() {
+        let part = Part::Shard { level: 2, index: 1, count: 3, round: 1, items: 90_000, done: 0 };
+        let of = |items: &[u64]| {
+            let items: Vec<ItemOutcome> = items.iter().map(|index| said(*index, true)).collect();
+            pieces_with(part, items.iter()).map(|(at, last)| (at.level, at.shard, at.first, last))
+        };
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[1]), Some((2, 1, 0, 1)));
+        // The piece that begins at 3001 has its last item at 5998.
+        assert_eq!(of(&[7000, 5998, 6004]), Some((2, 1, 3001, 7000)));
+        assert_eq!(pieces_with(Part::PostProcess { round: 1 }, [].iter()), None);
     }
 
     #[test]

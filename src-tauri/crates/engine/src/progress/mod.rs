@@ -5,23 +5,25 @@
 //! never lost; one that is late or said twice changes nothing and is counted.
 
 pub mod items;
+mod rings;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use campanile_coord::Bell;
-use campanile_model::task::{ExecutorRef, Illegal, IncidentKind, Move, Part, Step, Task, TaskState};
+use campanile_model::task::{ExecutorRef, Illegal, Move, Step, Task, TaskState};
 use campanile_model::{Code, Fault, TaskId, Timestamp, Words};
 use campanile_store::{Lead, StoreError, Taken};
+use futures::future::{Either, select};
 
 use crate::dispatcher::outcome;
 use crate::events::Topic;
 use crate::link::{AttemptRef, FromExecutor, Heard, Registration, Report, Said, SessionId, ToExecutor};
-use crate::monitor;
 use crate::officer::PassError;
 use crate::shared::Shared;
 use items::Pieces;
+use rings::{Concerned, Seldom};
 
 /// Reports in one transaction; three make a task.
 const BATCH: usize = 1000;
@@ -37,19 +39,20 @@ pub struct Progress {
     lead: Lead,
     /// Heard, and not written yet.
     reports: Vec<(SessionId, Report)>,
+    seldom: Seldom,
     /// Reports that came too late or twice.
     pub disregarded: u64,
 }
 
 impl Progress {
     pub fn new(shared: Arc<Shared>, lead: Lead) -> Progress {
-        Progress { shared, lead, reports: Vec::new(), disregarded: 0 }
+        Progress { shared, lead, reports: Vec::new(), seldom: Seldom::default(), disregarded: 0 }
     }
 
     /// Listens until the lease is lost.
     pub async fn listen(&mut self) -> PassError {
         loop {
-            let mut heard = VecDeque::from([self.shared.link.hear().await]);
+            let mut heard = VecDeque::from([self.hear().await]);
             let mut bytes = heard.iter().map(weight).sum::<usize>();
             while heard.len() < BATCH
                 && bytes < MOST_BYTES
@@ -69,6 +72,21 @@ impl Progress {
                 }
             }
         }
+    }
+
+    /// The next that is said; meanwhile rings for what shards have done.
+    async fn hear(&mut self) -> Heard {
+        let Shared { link, clock, coord, .. } = self.shared.as_ref();
+        while let Some(at) = self.seldom.owed() {
+            if at > clock.now()
+                && let Either::Left((heard, _)) = select(link.hear(), clock.sleep_until(at)).await
+            {
+                return heard;
+            }
+            self.seldom.rings(clock.now());
+            coord.ring(Bell::Assigner);
+        }
+        link.hear().await
     }
 
     /// Everything in the order in which it was heard. After a failure it goes on where it stood: what an executor said
@@ -299,6 +317,9 @@ impl Progress {
         }
         self.shared.events.say(Topic::Tasks, now);
         self.shared.events.say(Topic::Instances, now);
+        if concerned.runs && self.seldom.is_time(now) {
+            concerned.assigner = true;
+        }
         for bell in concerned.bells() {
             self.shared.coord.ring(bell);
         }
@@ -311,10 +332,13 @@ impl Progress {
         tasks: &HashMap<TaskId, Task>,
         reports: &BTreeMap<TaskId, Vec<(SessionId, &Report)>>,
     ) -> Result<Pieces, PassError> {
-        let has_items = |id: &TaskId| reports[id].iter().any(|(_, report)| matches!(report.said, Said::Items(_)));
-        let shards = tasks.values().filter(|task| has_items(&task.id)).filter_map(|task| match task.part {
-            Some(Part::Shard { level, index, .. }) => Some((task.instance, level, index)),
-            _ => None,
+        let shards = tasks.values().filter_map(|task| {
+            let said = reports[&task.id].iter().filter_map(|(_, report)| match &report.said {
+                Said::Items(items) => Some(items),
+                _ => None,
+            });
+            let (at, last) = items::pieces_with(task.part?, said.flatten())?;
+            Some((task.instance, at, last))
         });
         let shards: Vec<_> = shards.collect();
         if shards.is_empty() {
@@ -469,45 +493,6 @@ impl Progress {
             self.disregard(*session);
             self.shared.link.tell(*session, ToExecutor::Forget(report.attempt));
         }
-    }
-}
-
-/// Whom a batch of reports concerns. Most only say that something began, and who is not concerned is let be: a pass for
-/// nothing costs as much as the report.
-#[derive(Default)]
-struct Concerned {
-    /// A slot is free again.
-    dispatcher: bool,
-    monitor: bool,
-    /// The end of a task may be the end of its instance, and another's turn.
-    assigner: bool,
-    /// A job may wait for this end.
-    launcher: bool,
-    /// What went well may be read whenever there is time.
-    alerter: bool,
-}
-
-impl Concerned {
-    fn add(&mut self, step: &Step, now: Timestamp) {
-        let task = step.task();
-        self.dispatcher |= step.before().is_held() && !task.state().is_held();
-        self.monitor |= monitor::is_pressing(task, now);
-        // Of items that are done somebody may want to be told.
-        self.assigner |= task.state().is_final() || step.done() > 0;
-        self.launcher |= step.instance().is_some_and(|change| change.to.is_final());
-        self.alerter |= step.incidents().iter().any(|incident| incident.kind != IncidentKind::InstanceSucceeded);
-    }
-
-    fn bells(self) -> impl Iterator<Item = Bell> {
-        let Concerned { dispatcher, monitor, assigner, launcher, alerter } = self;
-        let bells = [
-            (dispatcher, Bell::Dispatcher),
-            (monitor, Bell::Monitor),
-            (assigner, Bell::Assigner),
-            (launcher, Bell::Launcher),
-            (alerter, Bell::Alerter),
-        ];
-        bells.into_iter().filter(|(concerned, _)| *concerned).map(|(_, bell)| bell)
     }
 }
 

@@ -16,8 +16,8 @@ pub const MOST_ITEMS: usize = 1000;
 /// Of the values in one chunk or piece, as JSON.
 pub const MOST_BYTES: usize = 256 * 1024;
 
-/// Of one value, as JSON.
-pub const LARGEST_ITEM: usize = 512 * 1024;
+/// Of one value, as JSON. It goes to executors in one message, of which there is none larger than 1 MiB.
+pub const LARGEST_ITEM: usize = 1_000_000;
 
 /// Of what is kept of a message about an item.
 pub const LONGEST_MESSAGE: usize = 500;

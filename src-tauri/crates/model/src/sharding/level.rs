@@ -56,7 +56,8 @@ pub fn ended(shards: impl IntoIterator<Item = TaskState>) -> LevelState {
     for shard in shards {
         match shard {
             TaskState::Succeeded => {}
-            TaskState::Cancelled => cancelled = true,
+            // Taken out of it by a person, or no longer needed: nothing went wrong.
+            TaskState::Cancelled | TaskState::Superseded => cancelled = true,
             _ => return LevelState::Failed,
         }
     }
@@ -148,7 +149,9 @@ mod tests {
             (&[ExecutorLost, Cancelled], LevelState::Failed),
             (&[Cancelled, ReadyTimeout], LevelState::Failed),
             (&[Succeeded, Cancelled], LevelState::Cancelled),
-            (&[Superseded, Succeeded], LevelState::Failed),
+            (&[Superseded, Superseded], LevelState::Cancelled),
+            (&[Superseded, Succeeded], LevelState::Cancelled),
+            (&[Superseded, Failed], LevelState::Failed),
         ];
         for (shards, expected) in table {
             assert_eq!(ended(shards.iter().copied()), *expected, "{shards:?}");

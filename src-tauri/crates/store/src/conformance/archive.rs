@@ -324,6 +324,17 @@ pub async fn the_history_of_a_task_says_when_who_and_why(store: &(impl Store + A
     assert_eq!(history[5].reason, Some(Words::new("exit code 1", "退出码 1")));
     assert_eq!(history[6].reason, None);
     assert_eq!(store.history(task_id()).await.unwrap(), []);
+
+    // Of several at once each has its own.
+    let other_job = saved(store, &lead, "other").await;
+    let made = launched(store, &lead, &other_job, 60).await;
+    let other = assigned(store, &lead, &made).await;
+    moved(store, &lead, &other, &[TaskEvent::Due], 66).await;
+    let histories = store.histories(&[other.id, task_id(), task.id]).await.unwrap();
+    assert_eq!(histories.len(), 2);
+    assert_eq!(histories[&task.id], history);
+    assert_eq!(histories[&other.id].iter().map(|row| row.at).collect::<Vec<_>>(), [at(66)]);
+    assert!(store.histories(&[]).await.unwrap().is_empty());
 }
 
 pub async fn a_lost_step_leaves_no_history(store: &(impl Store + Archive)) {

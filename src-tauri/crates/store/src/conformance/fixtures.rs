@@ -7,13 +7,14 @@ use campanile_model::instance::{Instance, InstanceState, Omission, OmissionReaso
 use campanile_model::job::Job;
 use campanile_model::ledger::LedgerSpan;
 use campanile_model::request::{Answer, Ask, Done, Person, Request, Role};
+use campanile_model::sharding::{Outcomes, Phase, Piece, PieceAt, PieceOutcomes, ShardRun};
 use campanile_model::task::{
-    ExecutorRef, Incident, IncidentKind, Need, Needs, NewTask, Step, Task, TaskEvent, TaskLimits,
+    ExecutorRef, Incident, IncidentKind, Need, Needs, NewTask, Part, Step, Task, TaskEvent, TaskLimits,
 };
 use campanile_model::{AlarmId, InstanceId, JobId, Lane, RequestId, Retry, TaskId, Timestamp, Words};
 use serde_json::{Value, json};
 
-use crate::{Assignment, CarriedOut, Change, Launch, Launched, Lead, Store, Taken};
+use crate::{Assignment, CarriedOut, Change, Launch, Launched, Lead, ShardWrite, Store, Taken};
 
 /// Seconds after a moment of no importance.
 pub fn at(second: i64) -> Timestamp {
@@ -288,6 +289,35 @@ pub async fn assigned(store: &dyn Store, lead: &Lead, instance: &Instance) -> Ta
 pub async fn assign(store: &dyn Store, lead: &Lead, instance: &Instance, tasks: Vec<Task>) {
     let assignment = Assignment { instance: instance.id, at: instance.due, tasks };
     assert_eq!(store.assign(lead, &[assignment]).await.unwrap(), [true]);
+}
+
+/// A run with so many shards of one item each, none of which has begun.
+pub async fn sharded(store: &dyn Store, lead: &Lead, instance: &Instance, shards: u32) -> Vec<Task> {
+    let begins = ShardWrite { begins: Some(at(60)), ..ShardWrite::of(ShardRun::new(instance.id)) };
+    assert_eq!(store.conduct(lead, &begins).await.unwrap(), Taken::Done);
+    let piece = |shard: u32| Piece { at: piece_of(shard), items: vec![shard.to_string()] };
+    let part = |index| Part::Shard { level: 0, index, count: shards, round: 1, items: 1, done: 0 };
+    let tasks: Vec<Task> = (0..shards).map(|shard| task(instance).as_part(part(shard))).collect();
+    let mut run = ShardRun { fence: 1, phase: Phase::Levels, ..ShardRun::new(instance.id) };
+    run.tally.total = shards.into();
+    let write = ShardWrite { pieces: (0..shards).map(piece).collect(), tasks: tasks.clone(), ..ShardWrite::of(run) };
+    assert_eq!(store.conduct(lead, &write).await.unwrap(), Taken::Done);
+    tasks
+}
+
+/// Where the one piece of a shard of [`sharded`] stands.
+pub fn piece_of(shard: u32) -> PieceAt {
+    PieceAt { level: 0, shard, first: shard.into() }
+}
+
+/// A step that says of the one item of such a shard that it is done.
+pub fn says_done(task: Task, second: i64) -> Step {
+    let Some(Part::Shard { index, .. }) = task.part else { panic!("it is no shard") };
+    let mut outcomes = Outcomes::none(1);
+    outcomes.say(0, true, "");
+    let mut step = step(task, &[TaskEvent::Due], second);
+    step.settles(vec![PieceOutcomes { at: piece_of(index), outcomes }], 1);
+    step
 }
 
 pub async fn task_now(store: &dyn Store, id: TaskId) -> Task {

@@ -13,7 +13,7 @@ use campanile_model::limits::Limits;
 use campanile_model::node::NodeEntry;
 use campanile_model::question::Question;
 use campanile_model::request::{Answer, Request};
-use campanile_model::sharding::{Chunk, Level, Piece, PieceOutcomes, ShardRun, Staged};
+use campanile_model::sharding::{Chunk, Level, Piece, PieceAt, PieceOutcomes, ShardRun, Staged};
 use campanile_model::task::{ExecutorRef, Incident, Need, Step, Task};
 use campanile_model::{AlarmId, DataId, InstanceId, JobId, Lane, Partitions, RequestId, TaskId, Timestamp};
 use serde_json::Value;
@@ -108,8 +108,8 @@ in_turn! {
         levels_from(instance: InstanceId, from: u32, limit: usize) -> Vec<Level>;
         level_sizes(instance: InstanceId, draft: u32) -> Vec<(u32, u64)>;
         chunks(instance: InstanceId, draft: u32, from: (u32, u64), limit: usize) -> Vec<Chunk>;
-        pieces(instance: InstanceId, shard: (u32, u32), from: u64, limit: usize) -> Vec<(Piece, PieceOutcomes)>;
-        item_outcomes(of: &[(InstanceId, u32, u32)]) -> Vec<(InstanceId, PieceOutcomes)>;
+        pieces(from: &[(InstanceId, PieceAt)], limit: usize) -> Vec<(InstanceId, Piece, PieceOutcomes)>;
+        item_outcomes(of: &[(InstanceId, PieceAt, u64)]) -> Vec<(InstanceId, PieceOutcomes)>;
         tasks_after(instance: InstanceId, after: Option<TaskId>, limit: usize) -> Vec<Task>;
         open_tasks(instance: InstanceId, limit: usize) -> Vec<Task>;
     }

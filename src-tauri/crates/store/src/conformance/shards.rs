@@ -233,14 +233,27 @@ pub async fn dealing_moves_items_from_the_data_into_shards_in_one_write(store: &
     let more = [piece(0, 0, 4, &["4"]), piece(0, 0, 6, &["6"])];
     conducts(store, &lead, instance, |write| write.pieces = more.to_vec()).await;
 
-    let none =
-        |piece: &Piece| (piece.clone(), PieceOutcomes { at: piece.at, outcomes: Outcomes::none(piece.items.len()) });
-    let first = [none(&pieces[0]), none(&more[0]), none(&more[1])];
-    assert_eq!(store.pieces(instance, (0, 0), 0, 9).await.unwrap(), first);
-    assert_eq!(store.pieces(instance, (0, 0), 0, 2).await.unwrap(), first[..2]);
-    assert_eq!(store.pieces(instance, (0, 0), 4, 9).await.unwrap(), first[1..]);
-    assert_eq!(store.pieces(instance, (0, 1), 0, 9).await.unwrap(), [none(&pieces[1])]);
-    assert_eq!(store.pieces(instance, (1, 0), 0, 9).await.unwrap(), []);
+    let other = begun(store, &lead, "other").await.id;
+    let its = [piece(0, 0, 0, &["a"])];
+    conducts(store, &lead, other, |write| write.pieces = its.to_vec()).await;
+
+    let none = |instance: InstanceId, piece: &Piece| {
+        (instance, piece.clone(), PieceOutcomes { at: piece.at, outcomes: Outcomes::none(piece.items.len()) })
+    };
+    let first = [none(instance, &pieces[0]), none(instance, &more[0]), none(instance, &more[1])];
+    let of = |shard, first| (instance, PieceAt { level: 0, shard, first });
+    assert_eq!(store.pieces(&[of(0, 0)], 9).await.unwrap(), first);
+    assert_eq!(store.pieces(&[of(0, 0)], 2).await.unwrap(), first[..2]);
+    assert_eq!(store.pieces(&[of(0, 4)], 9).await.unwrap(), first[1..]);
+    assert_eq!(store.pieces(&[(instance, PieceAt { level: 1, shard: 0, first: 0 })], 9).await.unwrap(), []);
+    assert_eq!(store.pieces(&[], 9).await.unwrap(), []);
+    // Of several shards at once, so many of each.
+    let second = none(instance, &pieces[1]);
+    let found = store.pieces(&[of(1, 0), of(0, 3), of(7, 0)], 1).await.unwrap();
+    assert_eq!(found, [first[1].clone(), second.clone()]);
+    let found = store.pieces(&[(other, its[0].at), of(1, 0)], 9).await.unwrap();
+    let (theirs, ours): (Vec<_>, Vec<_>) = found.into_iter().partition(|(of, _, _)| *of == other);
+    assert_eq!((theirs, ours), (vec![none(other, &its[0])], vec![second]));
 }
 
 pub async fn tasks_are_added_and_come_in_the_order_they_were_made(store: &dyn Store) {
@@ -304,12 +317,18 @@ pub async fn outcomes_are_written_with_the_step_that_brings_them_or_not_at_all(s
 
     let run = run_now(store, instance.id).await;
     assert_eq!((run.tally, run.fence), (Tally { done: 3, total: 6 }, 2));
-    let kept = store.pieces(instance.id, (0, 0), 0, 9).await.unwrap();
-    assert_eq!(kept, [(pieces[0].clone(), first.clone())]);
+    let kept = store.pieces(&[(instance.id, pieces[0].at)], 9).await.unwrap();
+    assert_eq!(kept, [(instance.id, pieces[0].clone(), first.clone())]);
     let untouched = said(pieces[1].at, 2, &[]);
-    let found = store.item_outcomes(&[(instance.id, 0, 1), (instance.id, 0, 0), (instance.id, 3, 0)]).await.unwrap();
-    let expected = [first, untouched, second].map(|outcomes| (instance.id, outcomes));
-    assert_eq!(found, expected);
+    let of = |level, shard, first, last| (instance.id, PieceAt { level, shard, first }, last);
+    let found = store.item_outcomes(&[of(0, 1, 0, 9), of(0, 0, 0, 9), of(3, 0, 0, 9)]).await.unwrap();
+    let [first, untouched, second] = [first, untouched, second].map(|outcomes| (instance.id, outcomes));
+    assert_eq!(found, [first, untouched.clone(), second.clone()]);
+    // Some of a shard's pieces alone.
+    assert_eq!(store.item_outcomes(&[of(0, 1, 0, 4)]).await.unwrap(), [untouched]);
+    assert_eq!(store.item_outcomes(&[of(0, 1, 2, 5), of(0, 0, 1, 9)]).await.unwrap(), [second]);
+    assert_eq!(store.item_outcomes(&[of(0, 1, 2, 4)]).await.unwrap(), []);
+    assert_eq!(store.item_outcomes(&[]).await.unwrap(), []);
     // What the run says of itself leaves it alone, unless it says so.
     conducts(store, &lead, instance.id, |write| write.run.told = 3).await;
     assert_eq!(run_now(store, instance.id).await.tally.done, 3);
@@ -366,7 +385,8 @@ pub async fn shards_go_with_their_instance(store: &dyn Store) {
     assert_eq!(store.shard_run(instance.id).await.unwrap(), None);
     assert_eq!(store.levels(instance.id).await.unwrap(), []);
     assert_eq!(store.chunks(instance.id, 0, (0, 0), 9).await.unwrap(), []);
-    assert_eq!(store.pieces(instance.id, (0, 0), 0, 9).await.unwrap(), []);
-    assert_eq!(store.item_outcomes(&[(instance.id, 0, 0), (other.id, 0, 0)]).await.unwrap().len(), 1);
+    let at = PieceAt { level: 0, shard: 0, first: 0 };
+    assert_eq!(store.pieces(&[(instance.id, at)], 9).await.unwrap(), []);
+    assert_eq!(store.item_outcomes(&[(instance.id, at, 9), (other.id, at, 9)]).await.unwrap().len(), 1);
     assert_eq!(store.levels(other.id).await.unwrap().len(), 1);
 }

@@ -3,12 +3,12 @@
 use campanile_coord::Bell;
 use campanile_model::instance::{InstanceMove, InstanceState};
 use campanile_model::sharding::{Level, LevelState, Phase, Selection, ShardRun};
-use campanile_model::task::{IncidentKind, Part, Step, StopCause, TaskState};
+use campanile_model::task::{IncidentKind, Part, Step, StopCause, Task, TaskState};
 use campanile_model::{Failure, TaskId};
 use campanile_store::{Settlement, ShardWrite};
 
 use super::super::ended;
-use super::{Case, Conductor, Went, nobody};
+use super::{Case, Conductor, Went, nobody, some_shard};
 use crate::events::Topic;
 use crate::monitor::stopping;
 use crate::officer::PassError;
@@ -25,6 +25,9 @@ impl Conductor<'_> {
         if !self.shared.store.open_tasks(case.instance.id, 1).await?.is_empty() {
             return Ok(Went::default());
         }
+        if self.was_not_needed(case).await? {
+            return self.end(case, InstanceState::Superseded, None, None).await;
+        }
         if self.owes_notice(case) {
             // The one before it was under way when this pass began.
             return Ok(Went::waits(self.now.plus_millis(1)));
@@ -34,20 +37,36 @@ impl Conductor<'_> {
             let run = ShardRun { phase: Phase::PostProcess, post: Some(task.id), ..case.run.clone() };
             return Ok(Went::did(self.write(&ShardWrite { tasks: vec![task], ..ShardWrite::of(run) }).await?));
         }
-        let mut states = Vec::new();
-        if case.run.behind.is_some() {
-            let levels = self.shared.store.levels(case.instance.id).await?;
-            states.extend(levels.iter().map(|level| level.state));
-        }
-        self.end_as(case, &states, None).await
+        self.end_as_its_levels(case, None).await
     }
 
-    /// Ends it as its levels did, `post_process` having nothing against it.
-    async fn end_as(&self, case: &Case<'_>, levels: &[LevelState], result: Option<String>) -> Result<Went, PassError> {
-        if levels.contains(&LevelState::Failed) {
-            return self.end(case, InstanceState::Failed, self.failure(case).await?, None).await;
+    /// Somebody was asked, and nothing of it was begun, or no more of it: who would be told of its end is not called either.
+    async fn was_not_needed(&self, case: &Case<'_>) -> Result<bool, PassError> {
+        if case.run.behind != Some(LevelState::Cancelled) {
+            return Ok(false);
         }
-        if levels.contains(&LevelState::Cancelled) {
+        let store = self.shared.store.as_ref();
+        for level in store.levels(case.instance.id).await? {
+            if level.state == LevelState::Cancelled
+                && some_shard(store, case.instance.id, &level, |task, _| task.state() == TaskState::Superseded).await?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// `post_process` has nothing against it.
+    async fn end_as_its_levels(&self, case: &Case<'_>, result: Option<String>) -> Result<Went, PassError> {
+        if case.run.behind.is_none() {
+            // All have succeeded.
+            return self.end(case, InstanceState::Succeeded, None, result).await;
+        }
+        let levels = self.shared.store.levels(case.instance.id).await?;
+        if let Some(failed) = levels.iter().find(|level| level.state == LevelState::Failed) {
+            return self.end(case, InstanceState::Failed, self.failure(case, failed).await?, None).await;
+        }
+        if levels.iter().any(|level| level.state == LevelState::Cancelled) {
             // A person took shards out of it.
             return self.end(case, InstanceState::Cancelled, None, None).await;
         }
@@ -60,27 +79,25 @@ impl Conductor<'_> {
         if !task.state().is_final() {
             return Ok(Went::default());
         }
-        let levels = self.shared.store.levels(case.instance.id).await?;
-        let states: Vec<LevelState> = levels.iter().map(|level| level.state).collect();
         match task.state() {
-            TaskState::Succeeded => self.end_as(case, &states, task.result.clone()).await,
+            TaskState::Succeeded => self.end_as_its_levels(case, task.result.clone()).await,
             TaskState::Cancelled => self.end(case, InstanceState::Cancelled, None, None).await,
             _ => self.end(case, InstanceState::Failed, task.failure.clone(), None).await,
         }
     }
 
-    /// What the first shard that failed says; where none did, nobody was there for a level.
-    async fn failure(&self, case: &Case<'_>) -> Result<Option<Failure>, PassError> {
-        let levels = self.shared.store.levels(case.instance.id).await?;
-        let Some(failed) = levels.iter().find(|level| level.state == LevelState::Failed) else { return Ok(None) };
+    /// What the first shard of a level that failed says; where it has none, nobody was there for it.
+    async fn failure(&self, case: &Case<'_>, failed: &Level) -> Result<Option<Failure>, PassError> {
+        if failed.first.is_none() {
+            return Ok(Some(nobody(case)));
+        }
         let mut found = None;
-        self.each_shard(case, failed, |task, _| {
-            if found.is_none() && task.state() != TaskState::Succeeded {
-                found.clone_from(&task.failure);
-            }
-        })
-        .await?;
-        Ok(if failed.first.is_none() { Some(nobody(case)) } else { found })
+        let says = |task: &Task, _| {
+            found = task.failure.clone().filter(|_| task.state() != TaskState::Succeeded);
+            found.is_some()
+        };
+        some_shard(self.shared.store.as_ref(), case.instance.id, failed, says).await?;
+        Ok(found)
     }
 
     /// Ends the instance; that the run is over then is written by the next pass.
