@@ -1,7 +1,7 @@
 //! Stories: what must be true for someone, told on a whole node.
 //!
 //! Most are told in a [`campanile_tests::World`], whose time they move. Those of `bad_input`, `chaos`, `crontab`,
-//! `executors`, `folder`, `kill`, `meeting`, `million`, `parts`, `sdks`, `shards` and `team` are told with real processes,
+//! `executors`, `folder`, `kill`, `locks`, `meeting`, `million`, `parts`, `sdks`, `shards` and `team` are told with real processes,
 //! on real time, because what they are about is the process itself.
 
 mod alarms;
@@ -16,6 +16,7 @@ mod firing;
 mod folder;
 mod kill;
 mod lanes;
+mod locks;
 mod meeting;
 mod million;
 mod nodes;
