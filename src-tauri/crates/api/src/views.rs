@@ -10,6 +10,7 @@ mod calendars;
 mod data;
 mod execution;
 mod jobs;
+mod locks;
 mod sharding;
 
 use campanile_model::alarm::Severity;
@@ -32,6 +33,7 @@ pub use calendars::*;
 pub use data::*;
 pub use execution::*;
 pub use jobs::*;
+pub use locks::*;
 pub use sharding::*;
 
 /// An instant, and how its wall clock reads in the zone of the call.
