@@ -108,6 +108,18 @@ func incomplete() *Failure {
 	return Transient("k_sc_ec_300050", errIncomplete.Error()).Zh("数据到齐之前连接中断").Because(errIncomplete)
 }
 
+func lockWasLost() *Failure {
+	return Transient("k_sc_ec_300070", "a lock that the task held was lost").Zh("任务持有的锁已丢失")
+}
+
+func locksUnavailable(problem, zh string) *Failure {
+	return Transient("k_sc_ec_300074", "no locks are given out now: "+problem).Zh("暂时无法分配锁：" + zh)
+}
+
+func lockNotHeld(lock string) *Failure {
+	return Transient("k_sc_ec_300075", "lock "+lock+" is not held any more").Zh("锁 " + lock + " 已不再持有")
+}
+
 // isCancellation is about what a processor returned, not about whether anybody asked.
 func isCancellation(err error) bool {
 	return errors.Is(err, ErrCancelled) || errors.Is(err, context.Canceled)

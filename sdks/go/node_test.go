@@ -145,6 +145,14 @@ func (s *stream) tell(what any) {
 		message.Message = what
 	case *v1.ToExecutor_StillNeeded:
 		message.Message = what
+	case *v1.ToExecutor_LocksGranted:
+		message.Message = what
+	case *v1.ToExecutor_LocksRefused:
+		message.Message = what
+	case *v1.ToExecutor_LocksLost:
+		message.Message = what
+	case *v1.ToExecutor_LocksLeft:
+		message.Message = what
 	default:
 		s.t.Fatalf("%T", what)
 	}

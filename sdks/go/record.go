@@ -168,10 +168,21 @@ func (r *record) isOver() bool { return r.phase == ended || r.phase == handedBac
 
 // stop begins an end of the executor's own making; a second reason changes nothing.
 func (r *record) stop(why *Failure, from CancelStage, next time.Time) {
-	if r.stopping == nil {
+	switch {
+	case r.stopping == nil:
 		r.stopping = &stopping{why, next}
+	case r.stopping.next.IsZero():
+		r.stopping.next = next
 	}
 	r.ending.reach(from)
+}
+
+// askToEnd tells the processor to end, and leaves it the time to.
+func (r *record) askToEnd(why *Failure) {
+	if r.stopping == nil {
+		r.stopping = &stopping{why: why}
+	}
+	r.ending.reach(Ask)
 }
 
 func (r *record) goOnStopping(now time.Time) {

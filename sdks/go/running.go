@@ -50,7 +50,7 @@ func (s *session) start(r *record) {
 	r.report(&v1.Started{}, s.out())
 	task := &Task{
 		push: r.push, context: r.push.Context, outbox: r.outbox, ending: r.ending,
-		executor: s.executor.Name, bootID: s.bootID,
+		executor: s.executor.Name, bootID: s.bootID, locks: s.lockDoor(r.key),
 	}
 	method := r.hosted.methods[r.push.Method]
 	ctx, feed, keys := r.ctx, r.feed, s.keys
@@ -111,6 +111,7 @@ func (t *Task) prepare(keys keyPair) *Failure {
 
 // finish is called by the loop once the processor is over.
 func (s *session) finish(r *record, task *Task, outcome outcome) {
+	s.forgetLocks(r.key)
 	r.phase = ended
 	verdict := r.verdict(task, outcome)
 	r.outbox.close()

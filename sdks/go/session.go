@@ -96,8 +96,10 @@ type session struct {
 	lastHeard     time.Time
 
 	records map[key]*record
-	queue   []key
-	ended   remembered[struct{}]
+	// Asks for locks that are not over.
+	claims map[claimKey]*openClaim
+	queue  []key
+	ended  remembered[struct{}]
 	// The number of the report that handed back an attempt on this stream. What was pushed on an earlier one does not
 	// come on this.
 	back    remembered[uint64]
@@ -137,7 +139,7 @@ func newSession(executor *Executor, bootID string, keys keyPair) *session {
 		executor: executor, bootID: bootID, keys: keys,
 		mailbox: mailbox{news: make(chan struct{}, 1)}, opened: make(chan connected, 1),
 		retryAt: time.Now(), heartbeat: time.Second, lease: 3 * time.Second,
-		records: map[key]*record{},
+		records: map[key]*record{}, claims: map[claimKey]*openClaim{},
 	}
 }
 
@@ -316,6 +318,7 @@ func (s *session) beat(now time.Time) {
 func (s *session) loseLease(now time.Time) {
 	s.executor.Log.Warn("campanile: the lease ended; nothing new is started", "executor", s.executor.Name)
 	s.leaseUntil = time.Time{}
+	s.loseLocks(func(key) bool { return true })
 	for _, record := range s.records {
 		if record.phase == running && record.hosted.info.StopWithoutLease {
 			record.stop(leaseLost(), Ask, now.Add(askToTerminate))
@@ -472,6 +475,8 @@ func (s *session) welcomed(welcome *v1.Welcome, now time.Time) {
 		record.sendAgain(s.out())
 		record.flush(s.out())
 	}
+	s.loseLocks(func(k key) bool { _, still := ours[k]; return !still })
+	s.askForLocksAgain(now)
 	s.letGoOfWhatIsTold()
 	if s.leaving != nil {
 		s.say(&v1.FromExecutor{Message: &v1.FromExecutor_Draining{Draining: &v1.Draining{Leaving: true}}})
@@ -565,6 +570,8 @@ func (s *session) heard(message *v1.ToExecutor, now time.Time) {
 		s.askStillNeeded(said.StillNeeded)
 	case *v1.ToExecutor_Nodes:
 		s.told = said.Nodes.Nodes
+	default:
+		s.heardOfLocks(message)
 	}
 }
 
@@ -702,6 +709,7 @@ func (s *session) letGoOfWhatIsTold() {
 }
 
 func (s *session) forget(k key, now time.Time) {
+	s.loseLocks(func(of key) bool { return of == k })
 	record := s.records[k]
 	switch {
 	case record == nil:

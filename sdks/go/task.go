@@ -83,6 +83,7 @@ type Task struct {
 	secrets    *strings.Replacer
 	executor   string
 	bootID     string
+	locks      *lockDoor
 }
 
 // ID is the task's own; each of its attempts has it.

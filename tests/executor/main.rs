@@ -35,6 +35,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .processor(walks())
         .processor(sleeps())
         .processor(stubborn())
+        .processor(locks())
         .build()?;
     executor.serve(network).await?;
     Ok(())
@@ -114,6 +115,28 @@ fn sleeps() -> impl Processor {
         }
         says(&ctx, "ends");
         Ok(ctx.attempt().into())
+    })
+}
+
+/// Takes a lock, again if told so, keeps it for a while and says when it has it and when it lets go.
+fn locks() -> impl Processor {
+    processor_fn("locks", |ctx| async move {
+        let (name, wait) = (text(&ctx, "lock"), ctx.parameters()["waitMs"].as_u64().unwrap_or(60_000));
+        let lock = ctx.lock(&name).wait(Duration::from_millis(wait)).await?;
+        says(&ctx, &format!("locks:{}", lock.token()));
+        if ctx.parameters()["again"] == true {
+            let again = ctx.lock(&name).wait(Duration::ZERO).await?;
+            says(&ctx, &format!("locks:{}", again.token()));
+            again.release().await?;
+        }
+        tokio::select! {
+            () = tokio::time::sleep(Duration::from_millis(number(&ctx, "ms"))) => {}
+            () = ctx.cancelled() => return Err(TaskError::cancelled("asked to end")),
+        }
+        says(&ctx, &format!("leaves:{}", lock.token()));
+        let token = lock.token();
+        lock.release().await?;
+        Ok(token.into())
     })
 }
 

@@ -1,8 +1,8 @@
 //! Stories: what must be true for someone, told on a whole node.
 //!
 //! Most are told in a [`campanile_tests::World`], whose time they move. Those of `bad_input`, `chaos`, `consoles`, `crontab`,
-//! `executors`, `folder`, `kill`, `meeting`, `million`, `parts`, `sdks`, `shards`, `team` and `team_chaos` are told with
-//! real processes, on real time, because what they are about is the process itself.
+//! `executors`, `folder`, `kill`, `locks`, `meeting`, `million`, `parts`, `sdks`, `shards`, `team` and `team_chaos` are told
+//! with real processes, on real time, because what they are about is the process itself.
 
 mod alarms;
 mod bad_input;
@@ -17,6 +17,7 @@ mod firing;
 mod folder;
 mod kill;
 mod lanes;
+mod locks;
 mod meeting;
 mod million;
 mod nodes;

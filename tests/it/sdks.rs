@@ -27,22 +27,22 @@ pub fn command(sdk: &str) -> Option<Vec<String>> {
 }
 
 /// A node that executors of one language join.
-struct Place {
-    campanile: Campanile,
-    command: Vec<String>,
-    node: String,
-    diary: PathBuf,
+pub struct Place {
+    pub campanile: Campanile,
+    pub command: Vec<String>,
+    pub node: String,
+    pub diary: PathBuf,
 }
 
 impl Place {
-    fn new(sdk: &str) -> Option<Place> {
+    pub fn new(sdk: &str) -> Option<Place> {
         let command = command(sdk)?;
         let campanile = Campanile::new();
         let diary = campanile.beside("diary");
         Some(Place { campanile, command, node: free_address(), diary })
     }
 
-    fn serves(&mut self) -> Serve {
+    pub fn serves(&mut self) -> Serve {
         self.campanile.serves_with(&["--executors", &self.node])
     }
 
@@ -51,7 +51,7 @@ impl Place {
         Member::starts(&self.command, &self.node, name, 4, &self.diary, &record)
     }
 
-    fn saves(&self, jobs: &[(&str, &str, Value)]) {
+    pub fn saves(&self, jobs: &[(&str, &str, Value)]) {
         let documents: Vec<Value> = jobs
             .iter()
             .map(|(name, processor, more)| {
@@ -80,25 +80,25 @@ impl Place {
     }
 
     /// Starts a run; who wants to know how it ended waits for it.
-    fn run(&self, job: &str) -> Run {
+    pub fn run(&self, job: &str) -> Run {
         let (data, job) = (self.campanile.data().to_owned(), job.to_owned());
         Run(thread::spawn(move || Campanile::on(&data).runs_to_its_end(&job)))
     }
 }
 
-struct Run(JoinHandle<Value>);
+pub struct Run(JoinHandle<Value>);
 
 impl Run {
-    fn end(self) -> End {
+    pub fn end(self) -> End {
         End(self.0.join().expect("the run can be waited for"))
     }
 }
 
 /// A run that has ended, with everything that is known of it.
-struct End(Value);
+pub struct End(Value);
 
 impl End {
-    fn state(&self) -> &str {
+    pub fn state(&self) -> &str {
         self.0["row"]["state"].as_str().expect("a state")
     }
 
@@ -121,13 +121,13 @@ impl End {
     }
 
     #[track_caller]
-    fn succeeded(&self, attempt: u64) {
+    pub fn succeeded(&self, attempt: u64) {
         assert_eq!(self.state(), "succeeded", "{:#}", self.0);
         assert_eq!(self.task()["attempt"], attempt, "{:#}", self.0);
     }
 
     #[track_caller]
-    fn failed(&self, class: &str, code: &str, attempts: u64) {
+    pub fn failed(&self, class: &str, code: &str, attempts: u64) {
         assert_eq!(self.state(), "failed", "{:#}", self.0);
         let (failure, task) = (&self.task()["failure"], self.task());
         assert_eq!((failure["class"].as_str(), failure["code"].as_str()), (Some(class), Some(code)), "{:#}", self.0);
@@ -326,7 +326,7 @@ fn who_comes_in_shows_a_certificate_and_a_token(sdk: &str) {
 }
 
 /// All at once: nearly all of the time of these stories is waiting.
-fn for_every_sdk(story: fn(&str)) {
+pub fn for_every_sdk(story: fn(&str)) {
     let each: Vec<_> = ["rust", "go", "python"].map(|sdk| (sdk, thread::spawn(move || story(sdk)))).into();
     let failed: Vec<&str> = each.into_iter().filter_map(|(sdk, told)| told.join().is_err().then_some(sdk)).collect();
     assert!(failed.is_empty(), "not so with the SDK for {failed:?}");

@@ -7,6 +7,7 @@
 //! It also remembers what no database would: every write with the term it showed and the term that
 //! was then in force, for the check that no overtaken leader has written.
 
+mod locks;
 mod shards;
 mod staged;
 
@@ -22,6 +23,7 @@ use campanile_model::instance::{Instance, InstanceMove, InstanceState, Omission,
 use campanile_model::job::{Job, JobVersion};
 use campanile_model::ledger::LedgerSpan;
 use campanile_model::limits::{LIMITS, Limits};
+use campanile_model::lock::LockBoard;
 use campanile_model::node::NodeEntry;
 use campanile_model::question::{Question, QuestionAnswer};
 use campanile_model::request::{Answer, AuditEntry, Request};
@@ -143,6 +145,8 @@ pub struct Stored {
     pub staged: BTreeMap<DataId, (Staged, StagedChunks)>,
     /// By group and name.
     pub executors: BTreeMap<(String, String), (ExecutorEntry, Option<Drain>)>,
+    pub lock_tokens: BTreeMap<u32, u64>,
+    pub lock_boards: BTreeMap<String, LockBoard>,
     last_order: u64,
     last_incident: i64,
     last_ending: i64,

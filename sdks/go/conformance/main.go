@@ -24,6 +24,10 @@ type parameters struct {
 	Lines int
 	Steps int
 	Ms    int
+	Lock  string
+	// Milliseconds; a minute where absent.
+	WaitMs *int
+	Again  bool
 }
 
 func of(task *campanile.Task) (p parameters) {
@@ -104,6 +108,37 @@ func stubborn(_ context.Context, task *campanile.Task) (any, error) {
 	return nil, campanile.ErrCancelled
 }
 
+// locks takes a lock, again if told so, keeps it for a while and says when it has it and when it lets go.
+func locks(ctx context.Context, task *campanile.Task) (any, error) {
+	asked := of(task)
+	wait := time.Minute
+	if asked.WaitMs != nil {
+		wait = time.Duration(*asked.WaitMs) * time.Millisecond
+	}
+	lock, err := task.Lock(ctx, asked.Lock, campanile.LockWait(wait))
+	if err != nil {
+		return nil, err
+	}
+	says(task, fmt.Sprintf("locks:%d", lock.Token()))
+	if asked.Again {
+		again, err := task.Lock(ctx, asked.Lock, campanile.LockWait(0))
+		if err != nil {
+			return nil, err
+		}
+		says(task, fmt.Sprintf("locks:%d", again.Token()))
+		if err := again.Release(); err != nil {
+			return nil, err
+		}
+	}
+	select {
+	case <-time.After(time.Duration(asked.Ms) * time.Millisecond):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	says(task, fmt.Sprintf("leaves:%d", lock.Token()))
+	return lock.Token(), lock.Release()
+}
+
 // secured reads ca.pem, executor.pem and its key out of a folder; without one the stream is not secured.
 func secured(certs string) (*tls.Config, error) {
 	if certs == "" {
@@ -147,6 +182,7 @@ func main() {
 	executor.Func("walks", walks)
 	executor.Func("sleeps", sleeps)
 	executor.Func("stubborn", stubborn)
+	executor.Func("locks", locks)
 	if err := executor.RunUntilSignal(); err != nil {
 		log.Fatal(err)
 	}

@@ -72,6 +72,20 @@ def stubborn(task):
         task.wait_cancelled(stage=campanile.CancelStage.KILL)
 
 
+@campanile.processor("locks")
+def locks(task):
+    """Takes a lock, again if told so, keeps it for a while and says when it has it and when it lets go."""
+    asked = task.parameters
+    with task.lock(asked["lock"], wait=asked.get("waitMs", 60_000) / 1000) as lock:
+        says(task, f"locks:{lock.token}")
+        if asked.get("again"):
+            with task.lock(asked["lock"], wait=0) as again:
+                says(task, f"locks:{again.token}")
+        task.sleep(asked["ms"] / 1000)
+        says(task, f"leaves:{lock.token}")
+        return lock.token
+
+
 def secured(certs):
     """Reads ca.pem, executor.pem and its key out of a folder; without one the stream is not secured."""
     if not certs:
@@ -82,7 +96,7 @@ def secured(certs):
 
 
 node, name, capacity = sys.argv[1:]
-processors = [echo, fails, panics, talks, walks, sleeps, stubborn]
+processors = [echo, fails, panics, talks, walks, sleeps, stubborn, locks]
 campanile.Executor(
     "conformance",
     name=name,

@@ -5,13 +5,14 @@
 //! Small unless SCALE says otherwise (`make bench` sets 1). Every figure comes with a count of what was there
 //! afterwards, and the run fails where something is missing: a number that was measured on nothing shows.
 //!
-//! `life WORD` runs one part alone: `store`, `steady`, `burst`, `nodes`, `items`, `shards`, `logs` or `recovery`. The same
-//! program is the executor that the parts work with (`life executor NODES NAME CAPACITY`).
+//! `life WORD` runs one part alone: `store`, `steady`, `burst`, `nodes`, `items`, `shards`, `logs`, `locks` or
+//! `recovery`. The same program is the executor that the parts work with (`life executor NODES NAME CAPACITY`).
 
 mod burst;
 mod executor;
 mod figures;
 mod items;
+mod locks;
 mod logs;
 mod nodes;
 mod recovery;
@@ -31,7 +32,7 @@ fn main() -> anyhow::Result<()> {
         return runtime.block_on(executor::live(&words[1..]));
     }
     // `cargo test --benches` and `cargo bench` pass flags of their own, and words that belong to them.
-    let parts = ["store", "steady", "burst", "nodes", "items", "shards", "logs", "recovery"];
+    let parts = ["store", "steady", "burst", "nodes", "items", "shards", "logs", "locks", "recovery"];
     let chosen = words.iter().map(String::as_str).find(|word| parts.contains(word));
     let is_wanted = |part: &str| chosen.is_none_or(|chosen| chosen == part);
     if is_wanted("store") || is_wanted("burst") {
@@ -58,6 +59,9 @@ fn main() -> anyhow::Result<()> {
     }
     if is_wanted("logs") {
         runtime.block_on(logs::beside_a_flood())?;
+    }
+    if is_wanted("locks") {
+        runtime.block_on(locks::beside_a_plain_key())?;
     }
     if is_wanted("recovery") {
         recovery::of_executors()?;

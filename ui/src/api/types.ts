@@ -1055,6 +1055,51 @@ export type ListTasks = { states?: Array<TaskState>,
  */
 executor?: OfExecutor | null, cursor?: number | null, limit?: number | null, };
 
+export type LockList = { now: Timestamp,
+/**
+ * By name.
+ */
+rows: Array<LockView>,
+/**
+ * There are more than are written down.
+ */
+left_out: number, };
+
+/**
+ * An attempt that holds or waits.
+ */
+export type LockParty = { group: string, executor: string, task: string, attempt: number,
+/**
+ * Through which node.
+ */
+node: string, since: Moment,
+/**
+ * When the lease ends unless it is renewed, or the patience of one that waits.
+ */
+until: Moment, };
+
+export type LockView = { lock: string,
+/**
+ * None: it is waited for, and whoever has it is not known here.
+ */
+holder: LockParty | null,
+/**
+ * The fencing token of the holding.
+ */
+token: number | null,
+/**
+ * How often the holder has entered it.
+ */
+count: number,
+/**
+ * It is kept alive until it is left; else it ends at `until`.
+ */
+watched: boolean,
+/**
+ * Who has waited longest comes first.
+ */
+waiters: Array<LockParty>, };
+
 export type LogHit = {
 /**
  * Where the line begins, as `read_log` counts.
@@ -2044,6 +2089,7 @@ export interface Operations {
   drain_executor: { input: DrainInput; output: DoneView };
   resume_executor: { input: OfExecutor; output: DoneView };
   list_held: { input: Nothing; output: HeldList };
+  list_locks: { input: Nothing; output: LockList };
   list_limits: { input: Nothing; output: LimitList };
   put_limit: { input: PutLimit; output: DoneView };
   list_connections: { input: Nothing; output: ConnectionList };

@@ -19,6 +19,7 @@ becomes of its attempts.
 
 from campanile._executor import Executor
 from campanile._failure import Business, Cancelled, Failure, Killed, Refused, System, Transient
+from campanile._locks import Lock
 from campanile._processor import Info, Processor, Question, ShardingProcessor, processor
 from campanile._secrets import read_secret_key
 from campanile._session import Left
@@ -37,6 +38,7 @@ __all__ = [
     "Item",
     "Killed",
     "Left",
+    "Lock",
     "Notice",
     "Processor",
     "Question",

@@ -110,6 +110,18 @@ def incomplete() -> Failure:
     return Transient("k_sc_ec_300050", "the stream broke before all of the data was here", zh="数据到齐之前连接中断")
 
 
+def lock_lost() -> Failure:
+    return Transient("k_sc_ec_300070", "a lock that the task held was lost", zh="任务持有的锁已丢失")
+
+
+def locks_unavailable(problem: str, zh: str) -> Failure:
+    return Transient("k_sc_ec_300074", f"no locks are given out now: {problem}", zh=f"暂时无法分配锁：{zh}")
+
+
+def lock_not_held(lock: str) -> Failure:
+    return Transient("k_sc_ec_300075", f"lock {lock} is not held any more", zh=f"锁 {lock} 已不再持有")
+
+
 def as_failure(error: BaseException) -> Failure:
     """An exception of any kind in the form of a failure; what it means is left to the rules of the job."""
     if isinstance(error, Failure):

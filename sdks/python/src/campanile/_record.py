@@ -122,8 +122,16 @@ class Record:
     def stop(self, why: Failure, stage: CancelStage, next_at: float) -> None:
         """Begins an end of the executor's own making; a second reason changes nothing."""
         if self.why_stopping is None:
-            self.why_stopping, self.stop_next = why, next_at
+            self.why_stopping = why
+        if self.stop_next is None:
+            self.stop_next = next_at
         self.ending.reach(stage)
+
+    def ask_to_end(self, why: Failure) -> None:
+        """Tells the processor to end, and leaves it the time to."""
+        if self.why_stopping is None:
+            self.why_stopping = why
+        self.ending.reach(CancelStage.ASK)
 
     def go_on_stopping(self, now: float) -> None:
         if self.stop_next is None or self.stop_next > now:

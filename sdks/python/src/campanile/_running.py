@@ -33,6 +33,7 @@ from campanile.executor.v1 import executor_pb2 as v1
 
 if TYPE_CHECKING:
     from campanile._executor import Executor
+    from campanile._locks import Door
     from campanile._record import Record
 
 MAX_RESULT_BYTES = 64 * 1024
@@ -62,9 +63,11 @@ class Loop:
 class Run:
     """One attempt from its start to what is told of its end."""
 
-    def __init__(self, record: Record, executor: Executor, loop: Loop, ended: Callable[[Run], None]) -> None:
+    def __init__(
+        self, record: Record, executor: Executor, loop: Loop, door: Door, ended: Callable[[Run], None]
+    ) -> None:
         self.record = record
-        self.task = Task(record.push, record.outbox, record.ending, executor.name, executor.boot_id)
+        self.task = Task(record.push, record.outbox, record.ending, executor.name, executor.boot_id, door)
         self._key = executor.key
         self._loop = loop
         self._ended = ended

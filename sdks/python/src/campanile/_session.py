@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from campanile._failure import Refused, cut, executor_left, lease_lost
+from campanile._locks import Claim, Door, LockBook
 from campanile._machine import Machine
 from campanile._outbox import Outbox
 from campanile._processor import registered
@@ -110,6 +111,7 @@ class Session:
         # not come on this.
         self.back = Remembered()
         self.flush_at: float | None = None
+        self.locks = LockBook(self._tell)
         self.leaving: Leaving | None = None
         self.refused: Refused | None = None
 
@@ -202,6 +204,7 @@ class Session:
     def _lose_lease(self, now: float) -> None:
         log.warning("%s: the lease ended; nothing new is started", self.executor.name)
         self.lease.until = None
+        self.locks.lose(lambda _: True, self.records)
         for record in self.records.values():
             if record.runs and record.hosted.info.stop_without_lease:
                 record.stop(lease_lost(), CancelStage.ASK, now + ASK_TO_TERMINATE)
@@ -315,6 +318,8 @@ class Session:
             if say := self.say:
                 record.send_again(say)
             record.flush(self.say)
+        self.locks.lose(lambda key: key not in ours, self.records)
+        self.locks.ask_again()
         self._let_go_of_what_is_told()
         if self.leaving:
             self._tell(draining=v1.Draining(leaving=True))
@@ -374,6 +379,14 @@ class Session:
         elif kind == "still_needed":
             hosted = self.executor.processors.get(said.processor)
             ask_still_needed(hosted, said, self.loop, lambda answer: self.post(lambda _: self._answer(answer)))
+        elif kind == "locks_granted":
+            self.locks.granted(said, now)
+        elif kind == "locks_refused":
+            self.locks.refused(said)
+        elif kind == "locks_lost":
+            self.locks.lost(said, self.records.get(key_of(said.attempt)))
+        elif kind == "locks_left":
+            self.locks.left(said)
         elif kind == "nodes":
             self.told = [node.address for node in said.nodes if node.address]
 
@@ -476,6 +489,7 @@ class Session:
             self._drop(record.key)
 
     def _forget(self, key: Key, now: float) -> None:
+        self.locks.lose(lambda of: of == key, self.records)
         record = self.records.get(key)
         if record is None:
             return
@@ -506,11 +520,22 @@ class Session:
             self.queue.remove(key)
             record.phase = Phase.RUNNING
             record.report(self.say, started=v1.Started())
-            run = Run(record, self.executor, self.loop, lambda run: self.post(lambda _: self._finish(run)))
-            run.start()
+            door = self._door(key)
+            Run(record, self.executor, self.loop, door, lambda run: self.post(lambda _: self._finish(run))).start()
+
+    def _door(self, key: Key) -> Door:
+        def take(now: float, claim: Claim) -> None:
+            has_lease = self.lease.until is not None and self.lease.until > now
+            self.locks.take(self.records.get(key), key, claim, has_lease)
+
+        return Door(
+            lambda claim: self.post(lambda now: take(now, claim)),
+            lambda claim: self.post(lambda _: self.locks.leave(key, claim)),
+        )
 
     def _finish(self, run: Run) -> None:
         record = run.record
+        self.locks.forget(record.key)
         record.phase = Phase.ENDED
         verdict = run.verdict()
         record.outbox.close()

@@ -13,11 +13,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from campanile._failure import Cancelled, Killed
 from campanile._outbox import Outbox, as_line
 from campanile.executor.v1 import executor_pb2 as v1
+
+if TYPE_CHECKING:
+    from campanile._locks import Door, Lock
 
 STREAMS = {"log": v1.LOG_STREAM_LOG, "stdout": v1.LOG_STREAM_STDOUT, "stderr": v1.LOG_STREAM_STDERR}
 
@@ -93,10 +96,11 @@ class Shard:
 class Task:
     """One attempt at one task. Its methods may be called from any thread."""
 
-    def __init__(self, push: v1.Push, outbox: Outbox, ending: Ending, executor: str, boot_id: str) -> None:
+    def __init__(self, push: v1.Push, outbox: Outbox, ending: Ending, executor: str, boot_id: str, door: Door) -> None:
         self._push = push
         self._outbox = outbox
         self._ending = ending
+        self._door = door
         self._masked: Callable[[str], str] = lambda text: text
         context = push.context
         self.id: str = push.attempt.task_id
@@ -181,6 +185,22 @@ class Task:
         """Sleeps, unless somebody asks for the end meanwhile: then it raises `Cancelled`."""
         if self._ending.wait(CancelStage.ASK, seconds):
             raise Cancelled("asked to end")
+
+    def lock(self, *names: str, wait: float = 30.0, lease: float | None = None) -> Lock:
+        """A lock that one task at a time may hold, among all executors of the node's team.
+
+            with task.lock("accounts/17", wait=5) as lock:
+                ...  # lock.token is greater than that of every holder before
+
+        Waits for at most `wait` seconds; 0 tries once. With several names it takes all of them or none, in the order
+        of the names. With `lease` it ends so many seconds after it was had; without, it goes on until it is left. In
+        an `async` processor it is `async with`.
+        """
+        if not names:
+            raise ValueError("a lock has a name")
+        from campanile._locks import Lock  # it needs what needs this module
+
+        return Lock(self._door, list(names), wait, lease, lambda: self.cancelled)
 
     def __repr__(self) -> str:
         return f"<task {self.id} attempt {self.attempt} of {self.job}>"

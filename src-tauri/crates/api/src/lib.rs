@@ -21,6 +21,7 @@ mod future_views;
 mod input;
 mod jobs;
 mod limits;
+mod locks;
 mod logs;
 mod moments;
 pub mod operations;

@@ -121,6 +121,7 @@ operations! {
     drain_executor(DrainInput) -> DoneView,
     resume_executor(OfExecutor) -> DoneView,
     list_held(Nothing) -> HeldList,
+    list_locks(Nothing) -> LockList,
     list_limits(Nothing) -> LimitList,
     put_limit(PutLimit) -> DoneView,
 

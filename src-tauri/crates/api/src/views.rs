@@ -10,6 +10,7 @@ mod calendars;
 mod data;
 mod execution;
 mod jobs;
+mod locks;
 mod sharding;
 mod teams;
 
@@ -33,6 +34,7 @@ pub use calendars::*;
 pub use data::*;
 pub use execution::*;
 pub use jobs::*;
+pub use locks::*;
 pub use sharding::*;
 pub use teams::*;
 

@@ -61,6 +61,8 @@ pub enum Verb {
     Why(Why),
     /// List executors.
     Executors,
+    /// List the locks that tasks hold and wait for.
+    Locks,
     /// Give an executor nothing new; what it runs goes on.
     Drain(Drain),
     /// Let an executor that was drained take work again.
@@ -682,6 +684,7 @@ const COMMANDS: &[(&str, &str, &str)] = &[
         "campanile why nightly-report --at 2026-11-21T02:30",
     ),
     ("executors", "列出执行器。", "campanile executors"),
+    ("locks", "列出作业持有和等待的锁。", "campanile locks --json"),
     ("drain", "不再向执行器分配新作业；正在运行的继续。", "campanile drain build-7 --group etl --reason 'new disk'"),
     ("undrain", "让已排空的执行器重新接收作业。", "campanile undrain build-7 --group etl"),
     ("secret", "保管只有执行器能读取的值。", "campanile secret list"),

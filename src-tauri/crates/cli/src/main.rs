@@ -13,6 +13,7 @@ mod executors;
 mod following;
 mod future;
 mod jobs;
+mod locks;
 mod runs;
 mod said;
 mod serve;
@@ -128,6 +129,7 @@ async fn carry_out(line: Line, lang: Lang) -> Result<Answer, Fault> {
         Verb::Retry(of) => runs::change(&session, "retry_instance", of).await,
         Verb::Why(of) => why::why(&session, of).await,
         Verb::Executors => executors::list(&session).await,
+        Verb::Locks => locks::list(&session).await,
         Verb::Drain(of) => executors::drain(&session, of).await,
         Verb::Undrain(of) => executors::undrain(&session, of).await,
         Verb::Secret(secret) => executors::secret(&session, secret.what).await,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use campanile_coord::locks::{Entered, LockError, LockName, LockRow, LockTable, Owner, Result};
+use campanile_coord::locks::{Entered, Entry, Found, LockError, LockName, LockRow, LockTable, Owner, Result};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 use redis::{RedisError, RedisResult, Value};
@@ -21,6 +21,7 @@ use crate::{PREFIX, encoded, ms, scripts};
 scripts! {
     ENTER = "locks/enter.lua";
     LEAVE = "locks/leave.lua";
+    ADOPT = "locks/adopt.lua";
     KEEP = "locks/keep.lua";
     GIVE_UP = "locks/give_up.lua";
     BREAK = "locks/break.lua";
@@ -96,9 +97,10 @@ impl RedisLocks {
 
 #[async_trait]
 impl LockTable for RedisLocks {
-    async fn enter(&self, lock: &LockName, owner: &Owner, lease: Duration, waits: Option<Duration>) -> Result<Entered> {
+    async fn enter(&self, lock: &LockName, entry: &Entry, lease: Duration, waits: Option<Duration>) -> Result<Entered> {
         let mut script = ENTER.key(lock_key(lock));
-        script.key(waiters_key(lock)).arg(&owner.0).arg(ms(lease)).arg(waits.map_or(0, ms));
+        script.key(waiters_key(lock)).arg(&entry.owner.0).arg(entry.number).arg(&entry.keeper);
+        script.arg(ms(lease)).arg(waits.map_or(0, ms));
         let (ours, first, second): (bool, Value, Value) = self.line.run(&script).await.map_err(away)?;
         if ours {
             let token: String = read(&second)?;
@@ -111,11 +113,27 @@ impl LockTable for RedisLocks {
         })
     }
 
-    async fn leave(&self, lock: &LockName, owner: &Owner, lease: Duration) -> Result<u32> {
+    async fn leave(&self, lock: &LockName, entry: &Entry, lease: Duration) -> Result<u32> {
         let mut script = LEAVE.key(lock_key(lock));
-        script.arg(&owner.0).arg(ms(lease)).arg(channel()).arg(lock.as_str());
+        script.arg(&entry.owner.0).arg(entry.number).arg(&entry.keeper);
+        script.arg(ms(lease)).arg(channel()).arg(lock.as_str());
         let left: i64 = self.line.run(&script).await.map_err(away)?;
-        u32::try_from(left).map_err(|_| LockError::NotHeld { lock: lock.clone(), owner: owner.clone() })
+        u32::try_from(left).map_err(|_| LockError::NotHeld { lock: lock.clone(), owner: entry.owner.clone() })
+    }
+
+    async fn adopt(&self, lock: &LockName, entry: &Entry, lease: Option<Duration>) -> Result<Found> {
+        let mut script = ADOPT.key(lock_key(lock));
+        script.arg(&entry.owner.0).arg(entry.number).arg(&entry.keeper).arg(lease.map_or(0, ms));
+        let found: Vec<Value> = self.line.run(&script).await.map_err(away)?;
+        let [count, token, left] = found.as_slice() else {
+            return Err(LockError::NotHeld { lock: lock.clone(), owner: entry.owner.clone() });
+        };
+        let left: i64 = read(left)?;
+        Ok(Found {
+            count: read(count)?,
+            token: read::<String>(token)?.parse().ok(),
+            left: Duration::from_millis(u64::try_from(left).unwrap_or(0)),
+        })
     }
 
     async fn renew(&self, lock: &LockName, owner: &Owner, lease: Duration) -> Result<()> {

@@ -8,7 +8,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use campanile_coord::conformance::locks::{self as cases, CountingFences, Fresh};
 use campanile_coord::conformance::tokio_clock;
-use campanile_coord::locks::{Entered, Keep, LockError, LockName, LockRow, LockTable, Locks, Owner, Quorum, Result};
+use campanile_coord::locks::{
+    Entered, Entry, Found, Keep, LockError, LockName, LockRow, LockTable, Locks, Owner, Quorum, Result,
+};
 use campanile_coord_redis::{Place, RedisLocks};
 use futures::future::BoxFuture;
 use servers::{Server, cluster, installed, receipt, watched};
@@ -21,12 +23,16 @@ struct Housed<T> {
 
 #[async_trait]
 impl<T: LockTable> LockTable for Housed<T> {
-    async fn enter(&self, lock: &LockName, owner: &Owner, lease: Duration, waits: Option<Duration>) -> Result<Entered> {
-        self.table.enter(lock, owner, lease, waits).await
+    async fn enter(&self, lock: &LockName, entry: &Entry, lease: Duration, waits: Option<Duration>) -> Result<Entered> {
+        self.table.enter(lock, entry, lease, waits).await
     }
 
-    async fn leave(&self, lock: &LockName, owner: &Owner, lease: Duration) -> Result<u32> {
-        self.table.leave(lock, owner, lease).await
+    async fn leave(&self, lock: &LockName, entry: &Entry, lease: Duration) -> Result<u32> {
+        self.table.leave(lock, entry, lease).await
+    }
+
+    async fn adopt(&self, lock: &LockName, entry: &Entry, lease: Option<Duration>) -> Result<Found> {
+        self.table.adopt(lock, entry, lease).await
     }
 
     async fn renew(&self, lock: &LockName, owner: &Owner, lease: Duration) -> Result<()> {
@@ -95,6 +101,10 @@ fn owner(name: &str) -> Owner {
     Owner(name.to_owned())
 }
 
+fn entry(name: &str) -> Entry {
+    Entry { owner: owner(name), number: 1, keeper: "k".to_owned() }
+}
+
 const SHORT: Duration = Duration::from_millis(800);
 const LONG: Duration = Duration::from_secs(20);
 
@@ -132,7 +142,7 @@ async fn behind_sentinel_locks_go_on_with_the_new_master() {
     let clock = tokio_clock();
     let place = Place::Sentinel { sentinels: sentinels.iter().map(Server::url).collect(), master: "town".into() };
     let table = Arc::new(RedisLocks::open(place).expect("good addresses"));
-    let locks = Locks::new(table, Arc::new(CountingFences::default()), clock.clone());
+    let locks = Locks::new(table, Arc::new(CountingFences::default()), clock.clone(), "k");
     let before = locks.take(&name("a"), &owner("one"), Keep::For(LONG), Duration::ZERO).await.expect("free");
     master.kill();
     let after = loop {
@@ -156,13 +166,13 @@ async fn a_quorum_outlives_one_server_that_forgets_everything() {
     let tables = servers.iter().map(|server| Arc::new(open(server)) as Arc<dyn LockTable>).collect();
     let quorum = Quorum::new(tables, tokio_clock()).expect("three is odd");
     let lock = name("a");
-    let first = quorum.enter(&lock, &owner("one"), LONG, None).await.expect("all answer");
+    let first = quorum.enter(&lock, &entry("one"), LONG, None).await.expect("all answer");
     assert!(matches!(first, Entered::Ours { count: 1, .. }));
     servers[0].cli(&["FLUSHALL"]);
-    let second = quorum.enter(&lock, &owner("two"), LONG, None).await.expect("all answer");
+    let second = quorum.enter(&lock, &entry("two"), LONG, None).await.expect("all answer");
     assert!(matches!(second, Entered::Theirs { .. }), "{second:?}");
     servers[1].kill();
-    let second = quorum.enter(&lock, &owner("two"), LONG, None).await;
+    let second = quorum.enter(&lock, &entry("two"), LONG, None).await;
     assert!(!matches!(second, Ok(Entered::Ours { .. })), "one that forgot and one that is away are no majority");
     quorum.renew(&lock, &owner("one"), LONG).await.expect_err("nor are they for the holder, who must stop");
 }
@@ -170,7 +180,7 @@ async fn a_quorum_outlives_one_server_that_forgets_everything() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_redis_that_forgets_can_hold_a_lock_twice_and_the_token_tells() {
     let Some(fresh) = alone().await else { return };
-    let locks = Locks::new(fresh.table.clone(), Arc::new(CountingFences::default()), fresh.clock.clone());
+    let locks = Locks::new(fresh.table.clone(), Arc::new(CountingFences::default()), fresh.clock.clone(), "k");
     let lock = name("a");
     let mut first = locks.take(&lock, &owner("one"), Keep::Watched, Duration::ZERO).await.expect("free");
     // What FLUSHALL does to one lock.

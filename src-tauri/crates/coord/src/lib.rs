@@ -22,7 +22,7 @@ mod local;
 pub mod locks;
 pub mod traffic;
 
-pub use clock::Clock;
+pub use clock::{Clock, spans};
 use lanes::Lanes;
 pub use local::{LocalCoord, LocalLanes, LocalLocks, LocalTraffic, hearing};
 

@@ -42,6 +42,8 @@ pub fn from_executor(message: v1::FromExecutor, admission: Admission) -> Result<
         Message::StillNeededAnswer(answer) => {
             FromExecutor::StillNeeded { question: answer.question_id, needed: answer.needed, message: answer.message }
         }
+        // They are answered before it comes to this.
+        Message::AskLocks(_) | Message::LeaveLocks(_) => return Ok(None),
     };
     Ok(Some(said))
 }
@@ -128,7 +130,7 @@ fn offer(processor: v1::Processor) -> Result<ProcessorOffer, Fault> {
     })
 }
 
-fn attempt(attempt: &v1::AttemptRef) -> Result<AttemptRef, Fault> {
+pub fn attempt(attempt: &v1::AttemptRef) -> Result<AttemptRef, Fault> {
     let task = attempt.task_id.parse().map_err(|_| malformed(format!("'{}' is not a task id", attempt.task_id)))?;
     Ok(AttemptRef { task, attempt: attempt.attempt })
 }

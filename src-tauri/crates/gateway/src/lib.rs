@@ -10,9 +10,11 @@ mod connection;
 mod convert;
 mod door;
 mod listener;
+mod locks;
 mod stream;
 mod switchboard;
 
 pub use door::{Caller, Door};
 pub use listener::{Listener, Secure};
+pub use locks::LockRoom;
 pub use switchboard::{Admission, Switchboard};

@@ -6,9 +6,10 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use async_trait::async_trait;
+use campanile_coord::locks::Locks;
 use campanile_engine::link::{FromExecutor, Heard, Link, NodeAddress, SessionId, ToExecutor};
 use campanile_model::Fault;
 use campanile_proto::{MAX_MESSAGE_BYTES, v1};
@@ -16,6 +17,7 @@ use prost::Message as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use crate::convert;
+use crate::locks::{LockRoom, answer_without};
 
 /// What is heard and not yet taken in, of all sessions together.
 const HEARD_DEPTH: usize = 4096;
@@ -78,6 +80,8 @@ pub struct Switchboard {
     /// Held by whoever listens: one at a time.
     ear: tokio::sync::Mutex<mpsc::Receiver<Waiting>>,
     nodes: RwLock<Vec<NodeAddress>>,
+    /// None: this node gives out no locks.
+    locks: OnceLock<Arc<LockRoom>>,
 }
 
 impl Default for Switchboard {
@@ -89,6 +93,7 @@ impl Default for Switchboard {
             say,
             ear: tokio::sync::Mutex::new(ear),
             nodes: RwLock::default(),
+            locks: OnceLock::new(),
         }
     }
 }
@@ -114,6 +119,18 @@ impl Plug<'_> {
 
     /// Passes on what the executor said, as soon as there is room for it.
     pub async fn hear(&mut self, message: v1::FromExecutor) -> Result<(), Over> {
+        let overheard = match self.board.locks.get() {
+            Some(room) => room.overhears(self.session, &message),
+            None => Ok(answer_without(&message).map(|answer| self.board.pass(self.session, answer)).is_some()),
+        };
+        match overheard {
+            Ok(true) => return Ok(()),
+            Ok(false) => {}
+            Err(fault) => {
+                self.refuse(fault);
+                return Err(Over);
+            }
+        }
         let kib = u32::try_from(message.encoded_len() / 1024).unwrap_or(u32::MAX);
         let said = match convert::from_executor(message, self.admission) {
             Ok(Some(said)) => said,
@@ -146,6 +163,9 @@ impl Plug<'_> {
 
     pub async fn unplug(self) {
         self.board.close(self.session);
+        if let Some(room) = self.board.locks.get() {
+            room.gone(self.session);
+        }
         let gone = Heard { session: self.session, said: FromExecutor::Gone };
         // Only when the program ends does nobody listen.
         let _ = self.board.say.send((gone, None)).await;
@@ -197,6 +217,30 @@ impl Switchboard {
         }
     }
 
+    /// Gives out locks to attempts from now on; once. The room is to be run.
+    pub fn gives_out_locks(self: &Arc<Self>, locks: Arc<Locks>) -> Arc<LockRoom> {
+        self.locks.get_or_init(|| Arc::new(LockRoom::new(locks, Arc::downgrade(self)))).clone()
+    }
+
+    /// Passes a message on to an executor. False: the session has ended, or ends with this.
+    pub(crate) fn pass(&self, session: SessionId, message: v1::ToExecutor) -> bool {
+        let found = self.sessions().get(&session).map(|found| (found.to_executor.clone(), found.waiting.clone()));
+        let Some((to_executor, waiting)) = found else { return false };
+        if message.encoded_len() > MAX_MESSAGE_BYTES {
+            // No executor would take it. A push that is never answered ends by its own timeout.
+            tracing::error!(session, bytes = message.encoded_len(), "a message is larger than the protocol allows");
+            return false;
+        }
+        let before = waiting.map_or(0, |waiting| waiting.told(&message));
+        let told = before <= MOST_WAITING && to_executor.try_send(message).is_ok();
+        if !told {
+            // It takes nothing: what is lost on the way is settled when it comes back.
+            tracing::warn!(session, "an executor does not take what it is told; its session ends");
+            self.close(session);
+        }
+        told
+    }
+
     fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, Session>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -217,22 +261,12 @@ impl Link for Switchboard {
     }
 
     fn tell(&self, session: SessionId, what: ToExecutor) -> bool {
-        let found = self.sessions().get(&session).map(|found| (found.to_executor.clone(), found.waiting.clone()));
-        let Some((to_executor, waiting)) = found else { return false };
+        // Before the executor hears of it: it may ask at once.
+        if let Some(room) = self.locks.get() {
+            room.told(session, &what);
+        }
         let message = convert::to_executor(what, &self.nodes.read().unwrap_or_else(PoisonError::into_inner));
-        if message.encoded_len() > MAX_MESSAGE_BYTES {
-            // No executor would take it. A push that is never answered ends by its own timeout.
-            tracing::error!(session, bytes = message.encoded_len(), "a message is larger than the protocol allows");
-            return false;
-        }
-        let before = waiting.map_or(0, |waiting| waiting.told(&message));
-        let told = before <= MOST_WAITING && to_executor.try_send(message).is_ok();
-        if !told {
-            // It takes nothing: what is lost on the way is settled when it comes back.
-            tracing::warn!(session, "an executor does not take what it is told; its session ends");
-            self.close(session);
-        }
-        told
+        self.pass(session, message)
     }
 
     fn has_room(&self, session: SessionId) -> bool {

@@ -6,8 +6,9 @@
 
 use std::sync::Arc;
 
-use campanile_coord::{Coord, LocalCoord};
-use campanile_coord_redis::{Place, Redis, RedisCoord};
+use campanile_coord::locks::{LockTable, Quorum};
+use campanile_coord::{Coord, LocalCoord, LocalLocks, spans};
+use campanile_coord_redis::{Place, Redis, RedisCoord, RedisLocks};
 use campanile_engine::{Clock, SystemClock};
 use campanile_model::{Code, Fault, Words};
 use campanile_store::{Archive, Store, StoreError};
@@ -28,24 +29,44 @@ enum Kept {
 pub(crate) struct Backend {
     kept: Kept,
     coord: Arc<dyn Coord>,
+    locked_in: LockedIn,
+}
+
+/// Where locks are kept.
+#[derive(Clone)]
+enum LockedIn {
+    /// In this process, which is the only one that gives them out.
+    Here,
+    Redis(Redis),
+    /// Servers that share nothing.
+    Several(Vec<Redis>),
+    /// Others give them out too, and there is no place to meet.
+    Nowhere,
 }
 
 impl Backend {
     pub async fn open(data: &DataFolder, config: &Config) -> Result<Backend, Fault> {
         let Some(url) = config.text("database.url") else {
             let kept = Kept::Folder(Arc::new(SqliteStore::open(&data.database()).await?));
-            return Ok(Backend { kept, coord: Arc::new(LocalCoord::default()) });
+            let coord = Arc::new(LocalCoord::default());
+            return Ok(Backend { kept, coord, locked_in: LockedIn::Here });
         };
         // A Redis that does not answer is no reason not to begin; one that cannot be an address is.
-        let coord: Arc<dyn Coord> = match place(config) {
-            Some(place) => Arc::new(RedisCoord::on(&Redis::at(place).map_err(|_| no_redis())?, rand::random())),
+        let redis = place(config).map(Redis::at).transpose().map_err(|_| no_redis("redis.url"))?;
+        let coord: Arc<dyn Coord> = match &redis {
+            Some(redis) => Arc::new(RedisCoord::on(redis, rand::random())),
             None => Arc::new(LocalCoord::default()),
+        };
+        let locked_in = match (several(config)?, redis) {
+            (Some(several), _) => LockedIn::Several(several),
+            (None, Some(redis)) => LockedIn::Redis(redis),
+            (None, None) => LockedIn::Nowhere,
         };
         let manner = Manner::default();
         let connections = config.number("database.connections").unwrap_or(manner.connections);
         let store = Arc::new(MysqlStore::open_in(url, Manner { connections, ..manner }).await?);
         let clock = Arc::new(TeamClock::open(store.clone()).await?);
-        Ok(Backend { kept: Kept::Team(store, clock), coord })
+        Ok(Backend { kept: Kept::Team(store, clock), coord, locked_in })
     }
 
     pub fn store(&self) -> Arc<dyn Store> {
@@ -83,6 +104,19 @@ impl Backend {
         self.coord.clone()
     }
 
+    /// Where locks are kept; for one program that gives them out, once. None: there is no place that others see too.
+    pub fn lock_table(&self) -> Option<Arc<dyn LockTable>> {
+        match &self.locked_in {
+            LockedIn::Here => Some(Arc::new(LocalLocks::new(spans()))),
+            LockedIn::Redis(redis) => Some(Arc::new(RedisLocks::on(redis))),
+            LockedIn::Several(several) => {
+                let tables = several.iter().map(|redis| Arc::new(RedisLocks::on(redis)) as _).collect();
+                Quorum::new(tables, spans()).ok().map(|quorum| Arc::new(quorum) as _)
+            }
+            LockedIn::Nowhere => None,
+        }
+    }
+
     /// Sent by this program so far.
     pub fn statements(&self) -> u64 {
         match &self.kept {
@@ -114,11 +148,28 @@ fn place(config: &Config) -> Option<Place> {
     })
 }
 
+/// Servers that keep locks by majority.
+fn several(config: &Config) -> Result<Option<Vec<Redis>>, Fault> {
+    let Some(urls) = config.text("redis.locks") else { return Ok(None) };
+    let several: Vec<Redis> = urls
+        .split_whitespace()
+        .map(|url| Redis::at(Place::Single(url.to_owned())).map_err(|_| no_redis("redis.locks")))
+        .collect::<Result<_, _>>()?;
+    if several.len() < 3 || several.len() % 2 == 0 {
+        let reason = Words::new(
+            format!("redis.locks: a majority needs three or five servers, not {}", several.len()),
+            format!("redis.locks：多数表决需要三个或五个服务器，而不是 {} 个", several.len()),
+        );
+        return Err(Code::ConfigInvalid.fault().with_words("reason", &reason));
+    }
+    Ok(Some(several))
+}
+
 /// What is wrong with an address is not repeated: there may be a password in it.
-fn no_redis() -> Fault {
+fn no_redis(key: &str) -> Fault {
     let reason = Words::new(
-        "redis.url: it is not a redis:// or rediss:// address",
-        "redis.url：不是 redis:// 或 rediss:// 地址",
+        format!("{key}: it is not a redis:// or rediss:// address"),
+        format!("{key}：不是 redis:// 或 rediss:// 地址"),
     );
     Code::ConfigInvalid.fault().with_words("reason", &reason)
 }

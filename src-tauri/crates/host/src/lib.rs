@@ -17,6 +17,7 @@ mod folder;
 mod health;
 mod http;
 mod keychain;
+mod locks;
 mod logs;
 mod outside;
 mod records;
@@ -41,7 +42,7 @@ use campanile_engine::machine::Thresholds;
 use campanile_engine::questions::Questions;
 use campanile_engine::roster::Roster;
 use campanile_engine::{Clock, Desk, Dice, Member, Node, Shared, Shelf, Standing};
-use campanile_gateway::Switchboard;
+use campanile_gateway::{LockRoom, Switchboard};
 use campanile_model::request::{Person, Role};
 use campanile_model::schedule::Zones;
 use campanile_model::{Almanac, Code, Fault};
@@ -102,6 +103,8 @@ pub struct Host {
     feed: Arc<Feed>,
     embedded: Embedded,
     switchboard: Arc<Switchboard>,
+    /// None: this program gives out no locks.
+    locks: Option<Arc<LockRoom>>,
     shelf: Arc<Shelf>,
     kept_zones: KeptZones,
     tokens: Arc<Tokens>,
@@ -188,6 +191,7 @@ impl Host {
         }));
         let feed = Arc::new(Feed::new(api.clone()));
         let tokens = Arc::new(Tokens::new(store.clone()));
+        let locks = (who != Who::Command).then(|| locks::open(&backend, node.name(), &switchboard)).flatten();
         let hosts_executor = config.flag("embedded.enabled").unwrap_or(!config.in_team());
         let host = Host {
             data,
@@ -203,6 +207,7 @@ impl Host {
             feed,
             embedded,
             switchboard,
+            locks,
             shelf,
             kept_zones,
             tokens,
@@ -346,6 +351,9 @@ impl Host {
             }
         });
         let host = self.clone();
+        let leaving = shutdown.child_token();
+        let locking = tokio::spawn(async move { host.give_out_locks(leaving).await });
+        let host = self.clone();
         let answering = tokio::spawn(async move { health::run(&host.data, &host.node).await });
         let host = self.clone();
         let watching = tokio::spawn(async move { host.kept_zones.watch(&host.shelf, host.clock.as_ref()).await });
@@ -362,6 +370,9 @@ impl Host {
         // The executor first: what it still has to report needs the engine.
         if hosting.await.is_err() {
             tracing::error!("the embedded executor ended in a panic");
+        }
+        if locking.await.is_err() {
+            tracing::error!("the room where locks are given out ended in a panic");
         }
         listening.abort();
         answering.abort();

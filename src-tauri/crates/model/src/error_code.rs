@@ -315,6 +315,25 @@ codes! {
     FileChanged = "k_sc_ec_300061",
         "file {file} changed while it was read", "文件 {file} 在读取过程中发生了变化",
         "The next attempt goes by the retry policy; give it a file that is complete.", "下一次尝试按重试策略进行；请提供已写完的文件。";
+    // What the SDK and a node say of locks, in the SDK's own words.
+    LockLost = "k_sc_ec_300070",
+        "a lock that the task held was lost", "任务持有的锁已丢失",
+        "The next attempt goes by the retry policy; what is written under a lock should show its token.", "下一次尝试按重试策略进行；在锁内写入时应校验其令牌。";
+    LockHeld = "k_sc_ec_300071",
+        "lock {lock} is held by {holder}", "锁 {lock} 正由 {holder} 持有",
+        "Wait longer for it, or see with `campanile locks` what its holder does.", "请延长等待时间，或用 `campanile locks` 查看持有者的情况。";
+    LockNameRefused = "k_sc_ec_300072",
+        "a lock's name has 1 to 200 bytes and no control characters: {lock}", "锁名须为 1 到 200 字节且不含控制字符：{lock}",
+        "Choose another name.", "请更换名称。";
+    TooManyLocks = "k_sc_ec_300073",
+        "too many locks: {problem}", "锁过多：{problem}",
+        "Leave what is not needed any more, or lock something larger.", "请释放不再需要的锁，或改用范围更大的锁。";
+    LocksUnavailable = "k_sc_ec_300074",
+        "no locks are given out now: {problem}", "暂时无法分配锁：{problem}",
+        "The next attempt goes by the retry policy.", "下一次尝试按重试策略进行。";
+    LockNotHeld = "k_sc_ec_300075",
+        "lock {lock} is not held any more", "锁 {lock} 已不再持有",
+        "Someone else may have had it since; look at what was written.", "期间可能已被他人持有，请检查写入的内容。";
 
     // 4: executors and access
     ExecutorNotFound = "k_sc_ec_400002",

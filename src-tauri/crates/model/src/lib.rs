@@ -19,6 +19,7 @@ pub mod job_check;
 pub mod lane;
 pub mod ledger;
 pub mod limits;
+pub mod lock;
 pub mod node;
 pub mod partition;
 pub mod question;

@@ -56,6 +56,8 @@ envelopes!(FromExecutor in from_executor:
     Draining(Draining),
     Goodbye(Goodbye),
     StillNeededAnswer(StillNeededAnswer),
+    AskLocks(AskLocks),
+    LeaveLocks(LeaveLocks),
 );
 
 envelopes!(ToExecutor in to_executor:
@@ -73,6 +75,10 @@ envelopes!(ToExecutor in to_executor:
     Resume(Resume),
     StillNeeded(StillNeeded),
     Nodes(Nodes),
+    LocksGranted(LocksGranted),
+    LocksRefused(LocksRefused),
+    LocksLost(LocksLost),
+    LocksLeft(LocksLeft),
 );
 
 #[cfg(test)]

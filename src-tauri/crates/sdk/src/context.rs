@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     TaskError,
     failure::PARAMETERS_REFUSED,
+    locks::{Door, LockRequest},
     log::{Line, Stream},
     outbox::Outbox,
     sharding::{Notice, Shard},
@@ -52,6 +53,7 @@ pub(crate) struct Attempt {
     pub scratch: PathBuf,
     pub scratch_made: AtomicBool,
     pub wall_clock: Arc<dyn Fn() -> i64 + Send + Sync>,
+    pub locks: Arc<Door>,
 }
 
 /// What stands between an attempt and its end: how far the asking has gone, and
@@ -297,6 +299,28 @@ impl TaskContext {
         std::fs::create_dir_all(&self.0.scratch)?;
         self.0.scratch_made.store(true, Ordering::SeqCst);
         Ok(self.0.scratch.clone())
+    }
+
+    /// Takes a lock that one task at a time may hold, among all executors of the node's team, waiting for it if need be:
+    ///
+    /// ```no_run
+    /// # async fn run(ctx: campanile_sdk::TaskContext) -> Result<(), campanile_sdk::TaskError> {
+    /// let guard = ctx.lock("accounts/17").wait(std::time::Duration::from_secs(5)).await?;
+    /// // ... `guard.token()` is greater than that of every holder before ...
+    /// guard.release().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// A task may take a lock that it holds once more. A lock that is lost cancels the task.
+    pub fn lock(&self, name: impl Into<String>) -> LockRequest {
+        LockRequest::new(self.0.locks.clone(), vec![name.into()])
+    }
+
+    /// Takes all of them or none. They are taken in the order of their names, whatever order they are named in, so that
+    /// two tasks that want the same ones do not wait for each other.
+    pub fn locks<Name: Into<String>>(&self, names: impl IntoIterator<Item = Name>) -> LockRequest {
+        LockRequest::new(self.0.locks.clone(), names.into_iter().map(Into::into).collect())
     }
 
     pub(crate) fn dropped(&self) -> CancellationToken {

@@ -98,6 +98,13 @@ codes! {
     LEVELS_OUT_OF_ORDER = "k_sc_ec_300053", "level {level} was added after level {after}", "层级 {level} 在层级 {after} 之后加入";
     FILE_UNREADABLE = "k_sc_ec_300060", "file {file} cannot be read: {detail}", "无法读取文件 {file}：{detail}";
     FILE_CHANGED = "k_sc_ec_300061", "file {file} changed while it was read", "文件 {file} 在读取过程中发生了变化";
+    /// Of the attempt whose lock it was; its context is cancelled.
+    LOCK_LOST = "k_sc_ec_300070", "a lock that the task held was lost", "任务持有的锁已丢失";
+    LOCK_HELD = "k_sc_ec_300071", "lock {lock} is held by {holder}", "锁 {lock} 正由 {holder} 持有";
+    LOCK_NAME_REFUSED = "k_sc_ec_300072", "a lock's name has 1 to 200 bytes and no control characters: {lock}", "锁名须为 1 到 200 字节且不含控制字符：{lock}";
+    TOO_MANY_LOCKS = "k_sc_ec_300073", "too many locks: {problem}", "锁过多：{problem}";
+    LOCKS_UNAVAILABLE = "k_sc_ec_300074", "no locks are given out now: {problem}", "暂时无法分配锁：{problem}";
+    LOCK_NOT_HELD = "k_sc_ec_300075", "lock {lock} is not held any more", "锁 {lock} 已不再持有";
 }
 
 /// Why an attempt did not succeed.

@@ -30,6 +30,7 @@
 pub mod context;
 pub mod executor;
 pub mod failure;
+pub mod locks;
 pub mod log;
 #[cfg(feature = "machine")]
 pub mod machine;
@@ -49,6 +50,7 @@ pub use campanile_proto as proto;
 pub use context::{CancelStage, TaskContext, Undroppable};
 pub use executor::{BuildError, Builder, Executor, Left, RunError};
 pub use failure::{Class, FailureCode, TaskError};
+pub use locks::{LockGuard, LockRequest};
 #[cfg(feature = "network")]
 pub use network::Network;
 pub use processor::{Processor, ProcessorInfo, Question, processor_fn};

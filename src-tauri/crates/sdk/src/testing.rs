@@ -15,7 +15,10 @@
 
 use std::{
     path::PathBuf,
-    sync::{Arc, atomic::AtomicBool},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
 };
 
 use campanile_proto::v1;
@@ -25,6 +28,7 @@ use tokio::sync::mpsc;
 use crate::{
     CancelStage, TaskContext, TaskError,
     context::{Attempt, Ending},
+    locks::{Claim, Door, Stage, Wanted},
     outbox::Outbox,
     sharding::{Item, Items, NewData, Shard, ShardEnd, ShardEnds, ShardingProcessor},
 };
@@ -39,6 +43,40 @@ pub struct TestRun {
     boot_id: String,
     scratch: PathBuf,
     lines: Vec<v1::LogLine>,
+    locks: FreeLocks,
+}
+
+/// Nobody else is there: every lock is free.
+#[derive(Clone, Default)]
+struct FreeLocks {
+    held: Arc<Mutex<Vec<Arc<Claim>>>>,
+    tokens: Arc<AtomicU64>,
+}
+
+impl FreeLocks {
+    fn held(&self) -> MutexGuard<'_, Vec<Arc<Claim>>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn door(&self) -> Arc<Door> {
+        let locks = self.clone();
+        Door::new(move |wanted| match wanted {
+            Wanted::Take(claim) => {
+                let mut names = claim.names.clone();
+                names.sort_unstable();
+                names.dedup();
+                let token = |name| (name, locks.tokens.fetch_add(1, Ordering::Relaxed) + 1);
+                let until = claim.lease.map(|lease| tokio::time::Instant::now() + lease);
+                claim.granted(names.into_iter().map(token).collect(), until);
+                locks.held().push(claim);
+            }
+            Wanted::Leave(number) => {
+                for claim in locks.held().extract_if(.., |claim| claim.number == number) {
+                    claim.reach(Stage::Left);
+                }
+            }
+        })
+    }
 }
 
 impl TestRun {
@@ -63,6 +101,7 @@ impl TestRun {
             boot_id: "test-boot".into(),
             scratch: std::env::temp_dir().join(format!("campanile-test-{}", std::process::id())),
             lines: Vec::new(),
+            locks: FreeLocks::default(),
         }
     }
 
@@ -96,7 +135,21 @@ impl TestRun {
             scratch: self.scratch.clone(),
             scratch_made: AtomicBool::new(false),
             wall_clock: Arc::new(|| 0),
+            locks: self.locks.door(),
         })
+    }
+
+    /// Makes every lock that the processor holds a lost one, and asks for the end, as an executor does then.
+    pub fn lose_locks(&self) {
+        for claim in std::mem::take(&mut *self.locks.held()) {
+            claim.lose(&claim.names);
+        }
+        self.cancel(CancelStage::Ask);
+    }
+
+    /// Names of the locks that it holds now.
+    pub fn locks(&self) -> Vec<String> {
+        self.locks.held().iter().flat_map(|claim| claim.names.clone()).collect()
     }
 
     /// Asks for the end, as a node does stage by stage.

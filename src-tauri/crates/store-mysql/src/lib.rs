@@ -37,6 +37,7 @@ mod executors;
 mod instances;
 mod jobs;
 mod leases;
+mod locks;
 mod nodes;
 mod requests;
 mod rows;

@@ -14,6 +14,7 @@ mod executors;
 mod instances;
 mod jobs;
 mod leases;
+mod locks;
 mod nodes;
 #[cfg(test)]
 mod plans;

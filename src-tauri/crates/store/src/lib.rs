@@ -18,6 +18,7 @@ mod instances;
 mod jobs;
 mod leases;
 mod ledger;
+mod locks;
 mod moving;
 mod nodes;
 mod requests;
@@ -36,6 +37,7 @@ pub use instances::{Assignment, InstanceStore, Launch, Launched, Settlement};
 pub use jobs::{JobStore, LedgerExtract, MadeInstance};
 pub use leases::{Lead, LeaseRow, LeaseStore};
 pub use ledger::{Entries, Ledger};
+pub use locks::LockStore;
 pub use moving::{Moved, Moving, follow};
 pub use nodes::NodeStore;
 pub use requests::{CarriedOut, Change, RequestStore};
@@ -50,6 +52,7 @@ pub use upkeep::{OMISSIONS_OUTLIVE, Purge, Purged, UpkeepStore};
 pub trait Store:
     LeaseStore
     + NodeStore
+    + LockStore
     + JobStore
     + InstanceStore
     + UnplannedStore
@@ -69,6 +72,7 @@ pub trait Store:
 impl<S> Store for S where
     S: LeaseStore
         + NodeStore
+        + LockStore
         + JobStore
         + InstanceStore
         + UnplannedStore

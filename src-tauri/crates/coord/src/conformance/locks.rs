@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use futures::future::{Either, join, select};
 
 use crate::Clock;
-use crate::locks::{Entered, Fences, Keep, LEASE, LockError, LockName, LockTable, Locks, Owner, Result};
+use crate::locks::{Entered, Entry, Fences, Keep, LEASE, LockError, LockName, LockTable, Locks, Owner, Result, Wish};
 
 /// An empty table, and the clock by which its users wait.
 #[derive(Clone)]
@@ -29,6 +29,11 @@ macro_rules! locks_conformance {
             a_lock_has_one_owner,
             an_owner_enters_again_and_leaves_as_often,
             what_one_does_not_hold_one_cannot_leave,
+            entering_twice_under_one_number_is_entering_once,
+            an_owner_that_has_gone_over_is_left_by_its_new_keeper_alone,
+            a_holding_goes_on_with_its_token_through_another_keeper,
+            a_wish_that_is_withdrawn_leaves_nothing_behind,
+            a_watched_entry_outlives_one_with_a_lease_of_its_own,
             a_lock_ends_by_itself,
             entering_again_and_leaving_lengthen_the_lease,
             a_renewed_lock_goes_on,
@@ -73,12 +78,25 @@ fn owner(name: &str) -> Owner {
     Owner(name.to_owned())
 }
 
+/// One time that the owner enters, through `keeper`.
+fn entry(who: &str, number: u64, keeper: &str) -> Entry {
+    Entry { owner: owner(who), number, keeper: keeper.to_owned() }
+}
+
 fn library(fresh: &Fresh) -> Locks {
-    Locks::new(fresh.table.clone(), Arc::new(CountingFences::default()), fresh.clock.clone())
+    library_of(fresh, "k", &Arc::new(CountingFences::default()))
+}
+
+fn library_of(fresh: &Fresh, keeper: &str, fences: &Arc<CountingFences>) -> Locks {
+    Locks::new(fresh.table.clone(), fences.clone(), fresh.clock.clone(), keeper)
 }
 
 async fn enter(fresh: &Fresh, lock: &LockName, who: &str, lease: Duration) -> Entered {
-    fresh.table.enter(lock, &owner(who), lease, None).await.expect("an answer")
+    enter_again(fresh, lock, who, 1, lease).await
+}
+
+async fn enter_again(fresh: &Fresh, lock: &LockName, who: &str, number: u64, lease: Duration) -> Entered {
+    fresh.table.enter(lock, &entry(who, number, "k"), lease, None).await.expect("an answer")
 }
 
 /// Waits until the holder's time is over, as `who`.
@@ -99,15 +117,15 @@ pub async fn a_lock_has_one_owner(fresh: &Fresh) {
 
 pub async fn an_owner_enters_again_and_leaves_as_often(fresh: &Fresh) {
     let lock = name("a");
-    let one = owner("one");
-    for count in 1..=3 {
-        assert_eq!(enter(fresh, &lock, "one", LONG).await, Entered::Ours { count, token: None });
+    for number in 1..=3 {
+        let count = u32::try_from(number).expect("a small number");
+        assert_eq!(enter_again(fresh, &lock, "one", number, LONG).await, Entered::Ours { count, token: None });
     }
-    for left in [2, 1] {
-        assert_eq!(fresh.table.leave(&lock, &one, LONG).await.expect("left"), left);
+    for (number, left) in [(2, 2), (1, 1)] {
+        assert_eq!(fresh.table.leave(&lock, &entry("one", number, "k"), LONG).await.expect("left"), left);
         assert!(matches!(enter(fresh, &lock, "two", LONG).await, Entered::Theirs { .. }), "still held");
     }
-    assert_eq!(fresh.table.leave(&lock, &one, LONG).await.expect("left"), 0);
+    assert_eq!(fresh.table.leave(&lock, &entry("one", 3, "k"), LONG).await.expect("left"), 0);
     assert_eq!(enter(fresh, &lock, "two", LONG).await, Entered::Ours { count: 1, token: None });
 }
 
@@ -115,33 +133,97 @@ pub async fn what_one_does_not_hold_one_cannot_leave(fresh: &Fresh) {
     let lock = name("a");
     let refused = |answer: Result<()>| assert!(matches!(answer, Err(LockError::NotHeld { .. })), "{answer:?}");
     let two = owner("two");
-    refused(fresh.table.leave(&lock, &two, LONG).await.map(|_| ()));
+    refused(fresh.table.leave(&lock, &entry("two", 1, "k"), LONG).await.map(|_| ()));
     enter(fresh, &lock, "one", LONG).await;
-    refused(fresh.table.leave(&lock, &two, LONG).await.map(|_| ()));
+    refused(fresh.table.leave(&lock, &entry("two", 1, "k"), LONG).await.map(|_| ()));
+    refused(fresh.table.leave(&lock, &entry("one", 2, "k"), LONG).await.map(|_| ()));
+    refused(fresh.table.adopt(&lock, &entry("two", 1, "k"), None).await.map(|_| ()));
+    refused(fresh.table.adopt(&lock, &entry("one", 2, "k"), None).await.map(|_| ()));
     refused(fresh.table.renew(&lock, &two, LONG).await);
     refused(fresh.table.stamp(&lock, &two, 7, LONG).await);
-    assert_eq!(fresh.table.leave(&lock, &owner("one"), LONG).await.expect("its own"), 0);
-    refused(fresh.table.leave(&lock, &owner("one"), LONG).await.map(|_| ()));
+    assert_eq!(fresh.table.leave(&lock, &entry("one", 1, "k"), LONG).await.expect("its own"), 0);
+    refused(fresh.table.leave(&lock, &entry("one", 1, "k"), LONG).await.map(|_| ()));
+}
+
+pub async fn entering_twice_under_one_number_is_entering_once(fresh: &Fresh) {
+    let lock = name("a");
+    for _ in 0..2 {
+        assert_eq!(enter(fresh, &lock, "one", LONG).await, Entered::Ours { count: 1, token: None });
+    }
+    assert_eq!(fresh.table.leave(&lock, &entry("one", 1, "k"), LONG).await.expect("left"), 0);
+}
+
+pub async fn an_owner_that_has_gone_over_is_left_by_its_new_keeper_alone(fresh: &Fresh) {
+    let lock = name("a");
+    let (before, after) = (entry("one", 1, "k"), entry("one", 1, "l"));
+    enter(fresh, &lock, "one", LONG).await;
+    fresh.table.stamp(&lock, &owner("one"), 7, LONG).await.expect("its own");
+    let found = fresh.table.adopt(&lock, &after, None).await.expect("it is one's");
+    assert_eq!((found.count, found.token), (1, Some(7)));
+    assert!(found.left <= LONG && found.left > LONG / 2, "{found:?}");
+    let found = fresh.table.adopt(&lock, &after, Some(LONG * 2)).await.expect("it is one's");
+    assert!(found.left > LONG, "{found:?}");
+    let late = fresh.table.leave(&lock, &before, LONG).await;
+    assert!(matches!(late, Err(LockError::NotHeld { .. })), "{late:?}");
+    assert_eq!(fresh.table.leave(&lock, &after, LONG).await.expect("its own"), 0);
+}
+
+/// The owner's stream went over to another node: what it holds goes on there, and ends there.
+pub async fn a_holding_goes_on_with_its_token_through_another_keeper(fresh: &Fresh) {
+    let (lock, fences) = (name("a"), Arc::new(CountingFences::default()));
+    let (here, there) = (library_of(fresh, "k", &fences), library_of(fresh, "l", &fences));
+    let one = owner("one");
+    let wish = Wish { owner: one.clone(), number: 5, keep: Keep::Watched, patience: Duration::ZERO };
+    let locks = [lock.clone()];
+    let before = here.take_as(&locks, &wish).await.expect("free").remove(0);
+    let wrong = there.adopt(&lock, &one, 5, Keep::Watched, before.token + 1).await;
+    assert!(matches!(wrong, Err(LockError::NotHeld { .. })), "that is another holding: {wrong:?}");
+    let after = there.adopt(&lock, &one, 5, Keep::Watched, before.token).await.expect("it is one's");
+    assert_eq!((after.token, after.count), (before.token, 1));
+    here.withdraw(&locks, &wish).await;
+    assert!(matches!(enter(fresh, &lock, "two", LONG).await, Entered::Theirs { .. }), "it is not here any more");
+    assert_eq!(there.leave(&after).await.expect("its own"), 0);
+    let gone = there.adopt(&lock, &one, 5, Keep::Watched, before.token).await;
+    assert!(matches!(gone, Err(LockError::NotHeld { .. })), "{gone:?}");
+}
+
+pub async fn a_wish_that_is_withdrawn_leaves_nothing_behind(fresh: &Fresh) {
+    let (locks, all) = (library(fresh), [name("b"), name("a")]);
+    let wish = Wish { owner: owner("one"), number: 3, keep: Keep::Watched, patience: LONG };
+    enter(fresh, &all[0], "two", LONG).await;
+    {
+        let waits = std::pin::pin!(locks.take_as(&all, &wish));
+        let waiting = async {
+            while fresh.table.held(10).await.expect("a list").iter().all(|row| row.waiters == 0) {
+                fresh.clock.sleep_until(fresh.clock.now() + Duration::from_millis(1)).await;
+            }
+        };
+        assert!(matches!(select(waits, Box::pin(waiting)).await, Either::Right(_)), "it waits for the second of them");
+    }
+    locks.withdraw(&all, &wish).await;
+    let rows = fresh.table.held(10).await.expect("a list");
+    assert_eq!(rows.iter().map(|row| (row.lock.as_str(), row.waiters)).collect::<Vec<_>>(), [("b", 0)]);
 }
 
 pub async fn a_lock_ends_by_itself(fresh: &Fresh) {
     let lock = name("a");
     enter(fresh, &lock, "one", fresh.short).await;
     outwait(fresh, &lock, "two").await;
-    let late = fresh.table.leave(&lock, &owner("one"), LONG).await;
+    let late = fresh.table.leave(&lock, &entry("one", 1, "k"), LONG).await;
     assert!(matches!(late, Err(LockError::NotHeld { .. })), "{late:?}");
 }
 
 pub async fn entering_again_and_leaving_lengthen_the_lease(fresh: &Fresh) {
     let lock = name("a");
     enter(fresh, &lock, "one", fresh.short).await;
-    enter(fresh, &lock, "one", LONG).await;
+    enter_again(fresh, &lock, "one", 2, LONG).await;
+    enter_again(fresh, &lock, "one", 3, fresh.short).await;
     let left = |entered| match entered {
         Entered::Theirs { left, .. } => left,
         ours @ Entered::Ours { .. } => panic!("{ours:?}"),
     };
     assert!(left(enter(fresh, &lock, "two", LONG).await) > fresh.short);
-    fresh.table.leave(&lock, &owner("one"), LONG * 3).await.expect("left once");
+    fresh.table.leave(&lock, &entry("one", 1, "k"), LONG * 3).await.expect("left once");
     assert!(left(enter(fresh, &lock, "two", LONG).await) > LONG);
 }
 
@@ -164,11 +246,11 @@ pub async fn a_lock_that_is_left_wakes_the_one_who_waits(fresh: &Fresh) {
         while fresh.table.held(10).await.expect("a list").first().is_none_or(|row| row.waiters == 0) {
             fresh.clock.sleep_until(fresh.clock.now() + Duration::from_millis(1)).await;
         }
-        assert_eq!(first.owner, one);
+        assert_eq!(first.entry.owner, one);
         locks.leave(&first).await.expect("left");
     };
     let (second, ()) = join(waits, leaves).await;
-    assert_eq!(second.expect("woken").owner, two);
+    assert_eq!(second.expect("woken").entry.owner, two);
     assert!(fresh.clock.now().since(began) < LONG * 20, "it was the message that woke it, not the end of the lease");
 }
 
@@ -234,7 +316,7 @@ pub async fn one_that_lost_it_before_its_token_came_waits_anew(fresh: &Fresh) {
         was_asked: tokio::sync::Notify::new(),
     });
     let lock = name("a");
-    let locks = Locks::new(fresh.table.clone(), fences.clone(), fresh.clock.clone());
+    let locks = Locks::new(fresh.table.clone(), fences.clone(), fresh.clock.clone(), "k");
     let (one, two) = (owner("one"), owner("two"));
     let slow = async { locks.take(&lock, &one, Keep::For(fresh.short), LONG).await.expect("in the end") };
     let quick = async {
@@ -279,9 +361,26 @@ pub async fn an_explicit_lease_is_not_renewed(fresh: &Fresh) {
     };
     let two = owner("two");
     match select(Box::pin(locks.take(&lock, &two, Keep::For(LONG), LONG)), Box::pin(renews)).await {
-        Either::Left((taken, _)) => assert_eq!(taken.expect("free in the end").owner, two),
+        Either::Left((taken, _)) => assert_eq!(taken.expect("free in the end").entry.owner, two),
         Either::Right((never, _)) => never,
     }
+}
+
+pub async fn a_watched_entry_outlives_one_with_a_lease_of_its_own(fresh: &Fresh) {
+    let (lock, locks) = (name("a"), library(fresh));
+    let one = owner("one");
+    let watched = locks.take(&lock, &one, Keep::Watched, Duration::ZERO).await.expect("free");
+    let brief = locks.take(&lock, &one, Keep::For(fresh.short), Duration::ZERO).await.expect("its own");
+    assert_eq!((brief.token, brief.count), (watched.token, 2));
+    let Entered::Theirs { left, .. } = enter(fresh, &lock, "two", LONG).await else { panic!("it is one's") };
+    assert!(left > fresh.short, "the shorter lease takes nothing from the longer: {left:?}");
+    // Leaving the brief one leaves the watchdog at its work.
+    assert_eq!(locks.leave(&brief).await.expect("left"), 1);
+    fresh.table.renew(&lock, &one, fresh.short).await.expect("its own");
+    locks.renew_all().await;
+    let Entered::Theirs { left, .. } = enter(fresh, &lock, "two", LONG).await else { panic!("it is one's") };
+    assert!(left > fresh.short, "{left:?}");
+    assert_eq!(locks.leave(&watched).await.expect("left"), 0);
 }
 
 pub async fn several_are_taken_together_or_none(fresh: &Fresh) {
@@ -314,7 +413,7 @@ pub async fn people_see_holders_and_waiters(fresh: &Fresh) {
     let locks = library(fresh);
     let held = locks.take(&name("b"), &owner("one"), Keep::Watched, Duration::ZERO).await.expect("free");
     enter(fresh, &name("a"), "two", LONG).await;
-    let wanted = fresh.table.enter(&name("b"), &owner("three"), LONG, Some(LONG)).await.expect("an answer");
+    let wanted = fresh.table.enter(&name("b"), &entry("three", 1, "k"), LONG, Some(LONG)).await.expect("an answer");
     assert!(matches!(wanted, Entered::Theirs { .. }));
     let rows = fresh.table.held(10).await.expect("a list");
     let seen: Vec<_> =

@@ -4,9 +4,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use campanile_model::Timestamp;
-
 use crate::Clock;
 
 pub mod lanes;
@@ -16,21 +13,7 @@ pub mod traffic;
 
 /// Tokio's time: the real one for a server, or one that runs ahead in a test that has paused it.
 pub fn tokio_clock() -> Arc<dyn Clock> {
-    Arc::new(TokioClock(tokio::time::Instant::now()))
-}
-
-struct TokioClock(tokio::time::Instant);
-
-#[async_trait]
-impl Clock for TokioClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::EPOCH + self.0.elapsed()
-    }
-
-    async fn sleep_until(&self, deadline: Timestamp) {
-        let since = u64::try_from(deadline.millis()).unwrap_or(0);
-        tokio::time::sleep_until(self.0 + Duration::from_millis(since)).await;
-    }
+    crate::spans()
 }
 
 /// Longest that something may take which comes by itself.

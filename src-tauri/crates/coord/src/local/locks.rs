@@ -11,13 +11,20 @@ use futures::future::BoxFuture;
 use tokio::sync::watch;
 
 use crate::Clock;
-use crate::locks::{Entered, LockError, LockName, LockRow, LockTable, Owner, Result};
+use crate::locks::{Entered, Entry, Found, LockError, LockName, LockRow, LockTable, Owner, Result};
 
 struct Row {
     owner: Owner,
-    count: u32,
+    /// By number, each with its keeper.
+    entries: BTreeMap<u64, String>,
     token: Option<u64>,
     until: Timestamp,
+}
+
+impl Row {
+    fn count(&self) -> u32 {
+        u32::try_from(self.entries.len()).unwrap_or(u32::MAX)
+    }
 }
 
 #[derive(Default)]
@@ -81,14 +88,15 @@ impl LocalLocks {
 
 #[async_trait]
 impl LockTable for LocalLocks {
-    async fn enter(&self, lock: &LockName, owner: &Owner, lease: Duration, waits: Option<Duration>) -> Result<Entered> {
+    async fn enter(&self, lock: &LockName, entry: &Entry, lease: Duration, waits: Option<Duration>) -> Result<Entered> {
         let (mut state, now) = self.at(lock);
-        let free = || Row { owner: owner.clone(), count: 0, token: None, until: now };
+        let owner = &entry.owner;
+        let free = || Row { owner: owner.clone(), entries: BTreeMap::new(), token: None, until: now };
         let row = state.rows.entry(lock.clone()).or_insert_with(free);
         if row.owner == *owner {
-            row.count += 1;
-            row.until = now + lease;
-            let entered = Entered::Ours { count: row.count, token: row.token };
+            row.entries.insert(entry.number, entry.keeper.clone());
+            row.until = row.until.max(now + lease);
+            let entered = Entered::Ours { count: row.count(), token: row.token };
             state.waits_no_more(lock, owner);
             return Ok(entered);
         }
@@ -99,17 +107,31 @@ impl LockTable for LocalLocks {
         Ok(theirs)
     }
 
-    async fn leave(&self, lock: &LockName, owner: &Owner, lease: Duration) -> Result<u32> {
+    async fn leave(&self, lock: &LockName, entry: &Entry, lease: Duration) -> Result<u32> {
         let (mut state, now) = self.at(lock);
-        let row = state.of_owner(lock, owner)?;
-        row.count -= 1;
-        row.until = now + lease;
-        let count = row.count;
+        let row = state.of_owner(lock, &entry.owner)?;
+        if row.entries.get(&entry.number) != Some(&entry.keeper) {
+            return Err(LockError::NotHeld { lock: lock.clone(), owner: entry.owner.clone() });
+        }
+        row.entries.remove(&entry.number);
+        row.until = row.until.max(now + lease);
+        let count = row.count();
         if count == 0 {
             state.rows.remove(lock);
             state.ring(lock);
         }
         Ok(count)
+    }
+
+    async fn adopt(&self, lock: &LockName, entry: &Entry, lease: Option<Duration>) -> Result<Found> {
+        let (mut state, now) = self.at(lock);
+        let row = state.of_owner(lock, &entry.owner)?;
+        let Some(keeper) = row.entries.get_mut(&entry.number) else {
+            return Err(LockError::NotHeld { lock: lock.clone(), owner: entry.owner.clone() });
+        };
+        keeper.clone_from(&entry.keeper);
+        row.until = row.until.max(now + lease.unwrap_or_default());
+        Ok(Found { count: row.count(), token: row.token, left: row.until.since(now) })
     }
 
     async fn renew(&self, lock: &LockName, owner: &Owner, lease: Duration) -> Result<()> {
@@ -160,7 +182,7 @@ impl LockTable for LocalLocks {
             .map(|(lock, row)| LockRow {
                 lock: lock.clone(),
                 owner: row.owner.clone(),
-                count: row.count,
+                count: row.count(),
                 token: row.token,
                 left: row.until.since(now),
                 waiters: u32::try_from(waiters(lock)).unwrap_or(u32::MAX),

@@ -18,7 +18,7 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 
 pub use quorum::Quorum;
-pub use take::{Holding, Keep, Locks};
+pub use take::{Holding, Keep, Locks, Wish};
 
 /// A holding that nobody renews ends after so long.
 pub const LEASE: Duration = Duration::from_secs(30);
@@ -59,6 +59,26 @@ impl fmt::Display for Owner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// One time that an owner enters a lock. Entering again under the same number is entering once: whoever did not hear
+/// the answer asks again.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Entry {
+    pub owner: Owner,
+    /// The owner's own: it tells its entries apart by it.
+    pub number: u64,
+    /// Through whom it was entered, one life of a node: only that one leaves it. When the owner has gone over to another
+    /// keeper, what the one before says of it counts no more.
+    pub keeper: String,
+}
+
+/// What is known of a holding of which an entry was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub count: u32,
+    pub token: Option<u64>,
+    pub left: Duration,
 }
 
 /// The answer to one try.
@@ -106,17 +126,23 @@ pub type Result<T> = std::result::Result<T, LockError>;
 
 /// Who holds what. Every verb is one step: of two that ask at once one comes first, wholly.
 ///
-/// Every verb that keeps a holding makes it expire `lease` from now, whatever it had left.
+/// Entering and leaving make a holding expire no sooner than `lease` from now; renewing it and writing its token down
+/// make it expire just then.
 #[async_trait]
 pub trait LockTable: Send + Sync {
     /// Takes a free lock, or enters once more what is the owner's already.
     ///
     /// Where it is someone else's and `waits` is given, the owner is shown as waiting for so long, or until it has
     /// the lock or says [`LockTable::gives_up`].
-    async fn enter(&self, lock: &LockName, owner: &Owner, lease: Duration, waits: Option<Duration>) -> Result<Entered>;
+    async fn enter(&self, lock: &LockName, entry: &Entry, lease: Duration, waits: Option<Duration>) -> Result<Entered>;
 
-    /// Leaves once; the lock is free when it was left as often as it was entered. Says how often it is still entered.
-    async fn leave(&self, lock: &LockName, owner: &Owner, lease: Duration) -> Result<u32>;
+    /// Leaves what was entered once, where the entry is there and is its keeper's; the lock is free when no entry is
+    /// left. Says how often it is still entered.
+    async fn leave(&self, lock: &LockName, entry: &Entry, lease: Duration) -> Result<u32>;
+
+    /// Makes the entry its keeper's, through whomever it was entered; for an owner that has gone over to another one. A
+    /// lease is given where it is to be kept alive from now on.
+    async fn adopt(&self, lock: &LockName, entry: &Entry, lease: Option<Duration>) -> Result<Found>;
 
     async fn renew(&self, lock: &LockName, owner: &Owner, lease: Duration) -> Result<()>;
 

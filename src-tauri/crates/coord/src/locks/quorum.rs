@@ -11,7 +11,7 @@ use campanile_model::Timestamp;
 use futures::FutureExt;
 use futures::future::{BoxFuture, Either, join_all, select, select_all};
 
-use super::{Entered, LockError, LockName, LockRow, LockTable, Owner, Result};
+use super::{Entered, Entry, Found, LockError, LockName, LockRow, LockTable, Owner, Result};
 use crate::Clock;
 
 /// How far the clocks of the tables may run apart, as a part of the lease, and a moment for rounding.
@@ -113,9 +113,9 @@ impl Quorum {
 
 #[async_trait]
 impl LockTable for Quorum {
-    async fn enter(&self, lock: &LockName, owner: &Owner, lease: Duration, waits: Option<Duration>) -> Result<Entered> {
+    async fn enter(&self, lock: &LockName, entry: &Entry, lease: Duration, waits: Option<Duration>) -> Result<Entered> {
         let since = self.clock.now();
-        let answers = self.of_all(lease, |table| table.enter(lock, owner, lease, waits)).await;
+        let answers = self.of_all(lease, |table| table.enter(lock, entry, lease, waits)).await;
         let ours: Vec<(u32, Option<u64>)> = answers
             .iter()
             .filter_map(|answer| match answer {
@@ -129,9 +129,9 @@ impl LockTable for Quorum {
         // Only where we know that we entered: one that did not answer may hold an earlier entry of ours, and what it
         // did unseen expires.
         let entered = self.tables.iter().zip(&answers).filter(|(_, answer)| matches!(answer, Ok(Entered::Ours { .. })));
-        for left in join_all(entered.map(|(table, _)| table.leave(lock, owner, lease))).await {
+        for left in join_all(entered.map(|(table, _)| table.leave(lock, entry, lease))).await {
             if let Err(error) = left {
-                tracing::debug!(%lock, %owner, error = &error as &dyn std::error::Error, "left to expire");
+                tracing::debug!(%lock, owner = %entry.owner, error = &error as &dyn std::error::Error, "left to expire");
             }
         }
         let theirs = answers.iter().filter_map(|answer| match answer {
@@ -147,9 +147,24 @@ impl LockTable for Quorum {
         }
     }
 
-    async fn leave(&self, lock: &LockName, owner: &Owner, lease: Duration) -> Result<u32> {
-        let left = self.as_holder(lock, owner, lease, |table| table.leave(lock, owner, lease)).await?;
+    async fn leave(&self, lock: &LockName, entry: &Entry, lease: Duration) -> Result<u32> {
+        let left = self.as_holder(lock, &entry.owner, lease, |table| table.leave(lock, entry, lease)).await?;
         Ok(left.into_iter().max().unwrap_or(0))
+    }
+
+    async fn adopt(&self, lock: &LockName, entry: &Entry, lease: Option<Duration>) -> Result<Found> {
+        let since = self.clock.now();
+        let patience = lease.unwrap_or(super::LEASE);
+        let found = self.as_holder(lock, &entry.owner, patience, |table| table.adopt(lock, entry, lease)).await?;
+        let seen: Vec<(u32, Option<u64>)> = found.iter().map(|found| (found.count, found.token)).collect();
+        // It lasts for as long as a majority remembers it.
+        let mut left: Vec<Duration> = found.iter().map(|found| found.left).collect();
+        left.sort_unstable_by(|a, b| b.cmp(a));
+        let left = left[self.majority() - 1].saturating_sub(self.clock.now().since(since));
+        match self.agreed(&seen) {
+            Entered::Ours { count, token } if self.is_valid(since, left) => Ok(Found { count, token, left }),
+            _ => Err(LockError::NotHeld { lock: lock.clone(), owner: entry.owner.clone() }),
+        }
     }
 
     async fn renew(&self, lock: &LockName, owner: &Owner, lease: Duration) -> Result<()> {
@@ -214,7 +229,7 @@ mod tests {
     use super::Quorum;
     use crate::LocalLocks;
     use crate::conformance::tokio_clock;
-    use crate::locks::{Entered, LockName, LockTable, Owner};
+    use crate::locks::{Entered, Entry, LockName, LockTable, Owner};
 
     const LEASE: Duration = Duration::from_secs(10);
 
@@ -223,6 +238,10 @@ mod tests {
         let tables: Vec<Arc<LocalLocks>> = (0..3).map(|_| Arc::new(LocalLocks::new(clock.clone()))).collect();
         let quorum = Quorum::new(tables.iter().map(|table| table.clone() as _).collect(), clock);
         (tables, quorum.expect("three is odd"))
+    }
+
+    fn entry(owner: &str) -> Entry {
+        Entry { owner: Owner(owner.into()), number: 1, keeper: "k".into() }
     }
 
     #[test]
@@ -238,9 +257,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_one_table_remembers_of_an_earlier_holding_is_outvoted() {
         let (tables, quorum) = three();
-        let (lock, one) = (LockName::new("a").expect("a good name"), Owner("one".into()));
+        let (lock, one) = (LockName::new("a").expect("a good name"), entry("one"));
         tables[0].enter(&lock, &one, LEASE, None).await.expect("free");
-        tables[0].stamp(&lock, &one, 5, LEASE).await.expect("its own");
+        tables[0].stamp(&lock, &one.owner, 5, LEASE).await.expect("its own");
         let entered = quorum.enter(&lock, &one, LEASE, None).await.expect("all answer");
         assert_eq!(entered, Entered::Ours { count: 1, token: None }, "5 may be less than what was given out since");
     }
@@ -248,7 +267,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_lock_that_a_minority_gave_is_left_there_again() {
         let (tables, quorum) = three();
-        let (lock, one, two) = (LockName::new("a").expect("a good name"), Owner("one".into()), Owner("two".into()));
+        let (lock, one, two) = (LockName::new("a").expect("a good name"), entry("one"), entry("two"));
         for table in &tables[1..] {
             table.enter(&lock, &one, LEASE, None).await.expect("free");
         }

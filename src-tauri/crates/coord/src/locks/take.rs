@@ -1,6 +1,7 @@
 //! Taking locks and keeping them: waiting, the watchdog, fencing tokens, several at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use campanile_model::Timestamp;
 use futures::future::{Either, join_all, select};
 use tokio::sync::watch;
 
-use super::{Entered, Fences, LEASE, LockError, LockName, LockTable, Owner, RENEW_EVERY, Result};
+use super::{Entered, Entry, Fences, LEASE, LockError, LockName, LockTable, Owner, RENEW_EVERY, Result};
 use crate::Clock;
 
 /// How long a holding lives.
@@ -29,16 +30,29 @@ impl Keep {
     }
 }
 
+/// What somebody wants of a lock, or of several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wish {
+    pub owner: Owner,
+    /// Asking again under the same number is asking once.
+    pub number: u64,
+    pub keep: Keep,
+    /// How long it waits, for all of them together; zero tries once.
+    pub patience: Duration,
+}
+
 /// A lock that was taken, as its holder knows it. Dropping it leaves nothing: a holder says so, or its lease ends.
 #[derive(Clone, Debug)]
 pub struct Holding {
     pub lock: LockName,
-    pub owner: Owner,
+    pub entry: Entry,
     /// Greater than that of every holding of this lock before.
     pub token: u64,
     /// How often it is entered by now.
     pub count: u32,
-    keep: Keep,
+    /// Until when it was known to last, by the library's clock; a watched one goes on from there.
+    pub until: Timestamp,
+    pub keep: Keep,
     lost: watch::Receiver<bool>,
 }
 
@@ -53,6 +67,8 @@ impl Holding {
 }
 
 struct Watched {
+    /// Those of its entries that are to be kept alive, by number.
+    entries: BTreeSet<u64>,
     /// When it ends unless it is renewed, by our clock.
     until: Timestamp,
     lost: watch::Sender<bool>,
@@ -63,39 +79,95 @@ pub struct Locks {
     table: Arc<dyn LockTable>,
     fences: Arc<dyn Fences>,
     clock: Arc<dyn Clock>,
+    keeper: String,
+    drawn: AtomicU64,
     watched: Mutex<BTreeMap<(LockName, Owner), Watched>>,
 }
 
 impl Locks {
-    pub fn new(table: Arc<dyn LockTable>, fences: Arc<dyn Fences>, clock: Arc<dyn Clock>) -> Locks {
-        Locks { table, fences, clock, watched: Mutex::default() }
+    /// `keeper` is this life of this process. The clock is for spans: it is not to be set.
+    pub fn new(
+        table: Arc<dyn LockTable>,
+        fences: Arc<dyn Fences>,
+        clock: Arc<dyn Clock>,
+        keeper: impl Into<String>,
+    ) -> Locks {
+        // Far from the numbers that others choose for themselves.
+        let drawn = AtomicU64::new(1 << 62);
+        Locks { table, fences, clock, keeper: keeper.into(), drawn, watched: Mutex::default() }
     }
 
-    /// Takes the lock, waiting for at most `patience`; zero tries once.
-    ///
-    /// A waiter sleeps until it hears that the lock was left or until the holder's time has passed, whichever is first.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Takes the lock, or enters once more what is the owner's, waiting for at most `patience`.
     pub async fn take(&self, lock: &LockName, owner: &Owner, keep: Keep, patience: Duration) -> Result<Holding> {
-        let give_up_at = self.clock.now() + patience;
+        self.take_one(lock, &self.wish(owner, keep, patience)).await
+    }
+
+    /// Takes all of them or none, waiting for at most `patience` altogether. Everyone takes them in the order of their
+    /// names, so that two who want the same ones never wait for each other.
+    pub async fn take_all(
+        &self,
+        locks: &[LockName],
+        owner: &Owner,
+        keep: Keep,
+        patience: Duration,
+    ) -> Result<Vec<Holding>> {
+        self.take_as(locks, &self.wish(owner, keep, patience)).await
+    }
+
+    fn wish(&self, owner: &Owner, keep: Keep, patience: Duration) -> Wish {
+        Wish { owner: owner.clone(), number: self.drawn.fetch_add(1, Ordering::Relaxed), keep, patience }
+    }
+
+    /// The same for one who numbers what it asks. Whoever drops this before it is done says [`Locks::withdraw`].
+    pub async fn take_as(&self, locks: &[LockName], wish: &Wish) -> Result<Vec<Holding>> {
+        let give_up_at = self.clock.now() + wish.patience;
+        let mut taken: Vec<Holding> = Vec::with_capacity(locks.len());
+        for lock in in_order(locks) {
+            let left = give_up_at.since(self.clock.now());
+            match self.take_one(&lock, &Wish { patience: left, ..wish.clone() }).await {
+                Ok(holding) => taken.push(holding),
+                Err(error) => {
+                    for holding in taken.into_iter().rev() {
+                        self.forget(&holding.lock, &holding.entry);
+                        self.leave_in_haste(&holding.lock, &holding.entry, wish.keep).await;
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(taken)
+    }
+
+    /// A waiter sleeps until it hears that the lock was left or until the holder's time has passed, whichever is first.
+    async fn take_one(&self, lock: &LockName, wish: &Wish) -> Result<Holding> {
+        let entry = self.entry(&wish.owner, wish.number);
+        let give_up_at = self.clock.now() + wish.patience;
         loop {
             // Listening begins before the try, so that a lock left in between is heard of.
             let freed = self.table.freed(lock);
             let before = self.clock.now();
             let waits = give_up_at.since(before);
             let waits = (waits > Duration::ZERO).then_some(waits);
-            match self.table.enter(lock, owner, keep.lease(), waits).await? {
-                Entered::Ours { count, token } => match self.token(lock, owner, keep, token).await {
-                    Ok(token) => return Ok(self.held(lock, owner, keep, count, token, before)),
+            match self.table.enter(lock, &entry, wish.keep.lease(), waits).await? {
+                Entered::Ours { count, token } => match self.token(lock, &wish.owner, wish.keep, token).await {
+                    Ok(token) => {
+                        return Ok(self.held(lock, entry, wish.keep, count, token, before + wish.keep.lease()));
+                    }
                     // It expired before it had its token: as if it had never been taken.
                     Err(LockError::NotHeld { .. }) => {}
                     Err(error) => {
-                        self.leave_in_haste(lock, owner, keep).await;
+                        self.leave_in_haste(lock, &entry, wish.keep).await;
                         return Err(error);
                     }
                 },
                 Entered::Theirs { owner: holder, left } => {
                     let now = self.clock.now();
                     if now >= give_up_at {
-                        self.table.gives_up(lock, owner).await?;
+                        self.table.gives_up(lock, &wish.owner).await?;
                         return Err(LockError::TimedOut { lock: lock.clone(), holder });
                     }
                     // Not a moment too early: a try just before the end would be one for nothing.
@@ -108,43 +180,52 @@ impl Locks {
         }
     }
 
-    /// Takes all of them or none, waiting for at most `patience` altogether. Everyone takes them in the order of their
-    /// names, so that two who want the same ones never wait for each other.
-    pub async fn take_all(
-        &self,
-        locks: &[LockName],
-        owner: &Owner,
-        keep: Keep,
-        patience: Duration,
-    ) -> Result<Vec<Holding>> {
-        let give_up_at = self.clock.now() + patience;
-        let mut names = locks.to_vec();
-        names.sort_unstable();
-        names.dedup();
-        let mut taken: Vec<Holding> = Vec::with_capacity(names.len());
-        for lock in &names {
-            let left = give_up_at.since(self.clock.now());
-            match self.take(lock, owner, keep, left).await {
-                Ok(holding) => taken.push(holding),
-                Err(error) => {
-                    for holding in taken.into_iter().rev() {
-                        self.forget(&holding.lock, &holding.owner);
-                        self.leave_in_haste(&holding.lock, &holding.owner, keep).await;
-                    }
-                    return Err(error);
-                }
-            }
-        }
-        Ok(taken)
-    }
-
     /// Leaves once what was taken once. Says how often it is still entered; 0: it is free.
     pub async fn leave(&self, holding: &Holding) -> Result<u32> {
-        let left = self.table.leave(&holding.lock, &holding.owner, holding.keep.lease()).await;
-        if !matches!(left, Ok(1..) | Err(LockError::Unavailable(_))) {
-            self.forget(&holding.lock, &holding.owner);
+        let left = self.table.leave(&holding.lock, &holding.entry, holding.keep.lease()).await;
+        match left {
+            // It may be there still, and whoever asks again must find it.
+            Err(LockError::Unavailable(_)) => {}
+            Err(_) => drop(self.lock().remove(&(holding.lock.clone(), holding.entry.owner.clone()))),
+            Ok(_) => self.forget(&holding.lock, &holding.entry),
         }
         left
+    }
+
+    /// The watchdog cares for it no more: it goes by itself. For one that could not be left.
+    pub fn let_expire(&self, holding: &Holding) {
+        self.forget(&holding.lock, &holding.entry);
+    }
+
+    /// Goes on with a lock that the owner took through someone else, or through an earlier life of this process, where
+    /// it is still the owner's and has the token that the owner knows.
+    pub async fn adopt(&self, lock: &LockName, owner: &Owner, number: u64, keep: Keep, token: u64) -> Result<Holding> {
+        let entry = self.entry(owner, number);
+        let before = self.clock.now();
+        let lease = (keep == Keep::Watched).then_some(LEASE);
+        let found = self.table.adopt(lock, &entry, lease).await?;
+        if found.token != Some(token) {
+            // Another holding of the same owner's, of which it does not know.
+            return Err(LockError::NotHeld { lock: lock.clone(), owner: owner.clone() });
+        }
+        Ok(self.held(lock, entry, keep, found.count, token, before + found.left))
+    }
+
+    /// For one who does not want them any more and does not know whether it has them: what was entered is left, and
+    /// nobody waits.
+    pub async fn withdraw(&self, locks: &[LockName], wish: &Wish) {
+        let entry = self.entry(&wish.owner, wish.number);
+        for lock in in_order(locks).into_iter().rev() {
+            self.forget(&lock, &entry);
+            let (gave_up, ()) = futures::future::join(
+                self.table.gives_up(&lock, &wish.owner),
+                self.leave_in_haste(&lock, &entry, wish.keep),
+            )
+            .await;
+            if let Err(error) = gave_up {
+                tracing::debug!(%lock, error = &error as &dyn std::error::Error, "it is shown as waiting for a while");
+            }
+        }
     }
 
     /// The watchdog: renews what is watched, for as long as it is polled. Whoever hosts the library runs it.
@@ -171,7 +252,7 @@ impl Locks {
         let lost = match renewed {
             Ok(()) => {
                 // From when it was asked, so that we never believe in it for longer than the table does.
-                entry.until = asked_at + LEASE;
+                entry.until = entry.until.max(asked_at + LEASE);
                 false
             }
             Err(LockError::Unavailable(cause)) => {
@@ -200,34 +281,57 @@ impl Locks {
         Ok(token)
     }
 
-    fn held(&self, lock: &LockName, owner: &Owner, keep: Keep, count: u32, token: u64, since: Timestamp) -> Holding {
+    fn held(&self, lock: &LockName, entry: Entry, keep: Keep, count: u32, token: u64, until: Timestamp) -> Holding {
         let lost = match keep {
             // Its sender is gone at once: it is never told that it is lost.
             Keep::For(_) => watch::channel(false).1,
             Keep::Watched => {
                 let mut watched = self.lock();
-                let entry = watched
-                    .entry((lock.clone(), owner.clone()))
-                    .or_insert_with(|| Watched { until: since + LEASE, lost: watch::Sender::new(false) });
-                entry.until = since + LEASE;
-                entry.lost.subscribe()
+                let of_owner = watched.entry((lock.clone(), entry.owner.clone())).or_insert_with(|| Watched {
+                    entries: BTreeSet::new(),
+                    until,
+                    lost: watch::Sender::new(false),
+                });
+                of_owner.entries.insert(entry.number);
+                of_owner.until = of_owner.until.max(until);
+                of_owner.lost.subscribe()
             }
         };
-        Holding { lock: lock.clone(), owner: owner.clone(), token, count, keep, lost }
+        Holding { lock: lock.clone(), entry, token, count, until, keep, lost }
+    }
+
+    fn entry(&self, owner: &Owner, number: u64) -> Entry {
+        Entry { owner: owner.clone(), number, keeper: self.keeper.clone() }
     }
 
     /// For one that is of no use: whether it worked is of no interest, since it expires by itself.
-    async fn leave_in_haste(&self, lock: &LockName, owner: &Owner, keep: Keep) {
-        if let Err(error) = self.table.leave(lock, owner, keep.lease()).await {
-            tracing::debug!(%lock, %owner, error = &error as &dyn std::error::Error, "left to expire");
+    async fn leave_in_haste(&self, lock: &LockName, entry: &Entry, keep: Keep) {
+        if let Err(error) = self.table.leave(lock, entry, keep.lease()).await {
+            tracing::debug!(%lock, owner = %entry.owner, error = &error as &dyn std::error::Error, "left to expire");
         }
     }
 
-    fn forget(&self, lock: &LockName, owner: &Owner) {
-        self.lock().remove(&(lock.clone(), owner.clone()));
+    /// The entry is watched no more; the others of its owner's are.
+    fn forget(&self, lock: &LockName, entry: &Entry) {
+        let key = (lock.clone(), entry.owner.clone());
+        let mut watched = self.lock();
+        if let Some(of_owner) = watched.get_mut(&key) {
+            of_owner.entries.remove(&entry.number);
+            if of_owner.entries.is_empty() {
+                watched.remove(&key);
+            }
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<(LockName, Owner), Watched>> {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Each once, by name.
+fn in_order(locks: &[LockName]) -> Vec<LockName> {
+    let mut names = locks.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    names
 }

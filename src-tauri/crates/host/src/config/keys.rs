@@ -127,6 +127,13 @@ pub const KEYS: &[Key] = &[
         "redis:// or rediss:// address where the team's nodes meet; several, with spaces between: a Cluster, or Sentinels",
         "团队节点会合的 redis:// 或 rediss:// 地址；多个以空格分隔：Cluster 或 Sentinel",
     ),
+    key(
+        "redis.locks",
+        Kind::Secret,
+        "",
+        "addresses of three or five Redis servers that share nothing: a lock is held where most of them say so",
+        "三个或五个互不相关的 Redis 地址：多数同意时才持有锁",
+    ),
     key("redis.master", Kind::Text, "", "name of the master that the Sentinels watch", "Sentinel 监视的主节点名称"),
 ];
 

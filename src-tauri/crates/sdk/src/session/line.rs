@@ -175,6 +175,8 @@ impl Session {
         for record in self.records.values_mut() {
             record.send_again(at_ms, &mut self.outgoing);
         }
+        self.lose_locks(|key| !ours.contains_key(key));
+        self.ask_for_locks_again(now);
         self.let_go_of_what_is_told();
         if let Some(leaving) = &self.leaving {
             self.outgoing.say(v1::Draining { leaving: true });

@@ -13,6 +13,7 @@
 mod feed;
 mod leaving;
 mod line;
+mod locks;
 mod orders;
 mod record;
 mod running;
@@ -31,11 +32,13 @@ use tokio_util::sync::CancellationToken;
 
 use self::leaving::Leaving;
 use self::line::Link;
+use self::locks::Claims;
 use self::record::{Outgoing, Record, Remembered};
 use crate::{
     CancelStage, ConnectError, TaskError, Transport, Wire,
     executor::{Config, Left, RunError},
     failure,
+    locks::Wanted,
     outbox::Urgency,
 };
 
@@ -78,6 +81,7 @@ enum Happening {
     Pending(Key, Urgency),
     Ended(Key, Outcome),
     Answered(v1::StillNeededAnswer),
+    Locks(Key, Wanted),
 }
 
 enum Outcome {
@@ -116,6 +120,7 @@ pub(crate) struct Session {
     /// Handed back on this stream, and with which report: an older push is not taken.
     declined: Remembered,
     flush_at: Option<Instant>,
+    claims: Claims,
     happenings: mpsc::UnboundedReceiver<Happening>,
     happened: mpsc::UnboundedSender<Happening>,
 
@@ -157,6 +162,7 @@ impl Session {
             ended: Remembered::default(),
             declined: Remembered::default(),
             flush_at: None,
+            claims: Claims::new(),
             happenings,
             happened,
             draining: false,
@@ -259,6 +265,7 @@ impl Session {
             }
             Happening::Ended(key, outcome) => self.end(&key, outcome),
             Happening::Answered(answer) => self.outgoing.say(answer),
+            Happening::Locks(key, wanted) => self.wanted(key, wanted, now),
         }
     }
 
@@ -315,6 +322,7 @@ impl Session {
     fn lose_lease(&mut self, now: Instant) {
         tracing::warn!(executor = %self.config.name, "the lease ended; nothing new is started");
         self.lease_until = None;
+        self.lose_locks(|_| true);
         for record in self.records.values_mut().filter(|record| record.is_running() && record.stop_without_lease) {
             record.stop(failure::LEASE_LOST, CancelStage::Ask, now + ASK_TO_TERMINATE);
             self.stopping = true;

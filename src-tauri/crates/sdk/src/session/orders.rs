@@ -53,6 +53,10 @@ impl Session {
             Message::StillNeeded(question) => self.ask_still_needed(question),
             Message::Nodes(nodes) => self.nodes = nodes.nodes,
             Message::ShardData(data) => self.fed(data.attempt.clone().as_ref(), Piece::Data(data)),
+            Message::LocksGranted(granted) => self.locks_granted(granted, now),
+            Message::LocksRefused(refused) => self.locks_refused(refused),
+            Message::LocksLost(lost) => self.locks_lost(&lost),
+            Message::LocksLeft(left) => self.locks_left(&left),
             Message::ShardEnds(ends) => self.fed(ends.attempt.clone().as_ref(), Piece::Ends(ends)),
         }
     }
@@ -217,6 +221,7 @@ impl Session {
     }
 
     pub(super) fn forget(&mut self, key: &Key, now: Instant) {
+        self.lose_locks(|of| of == key);
         let Some(record) = self.records.get_mut(key) else { return };
         if record.is_running() {
             record.stop(failure::LEASE_LOST, CancelStage::Ask, now + ASK_TO_TERMINATE);

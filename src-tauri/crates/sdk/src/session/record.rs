@@ -150,10 +150,19 @@ impl Record {
 
     /// Begins an end of the executor's own making; a second reason changes nothing.
     pub(super) fn stop(&mut self, why: failure::FailureCode, from: CancelStage, next: Instant) {
-        if self.stopping.is_none() {
-            self.stopping = Some(Stopping { why, next: Some(next) });
+        match &mut self.stopping {
+            Some(stopping) => drop(stopping.next.get_or_insert(next)),
+            None => self.stopping = Some(Stopping { why, next: Some(next) }),
         }
         self.ending.reach(from);
+    }
+
+    /// Tells the processor to end, and leaves it the time to.
+    pub(super) fn ask_to_end(&mut self, why: failure::FailureCode) {
+        if self.stopping.is_none() {
+            self.stopping = Some(Stopping { why, next: None });
+        }
+        self.ending.reach(CancelStage::Ask);
     }
 
     pub(super) fn go_on_stopping(&mut self, now: Instant) {

@@ -16,6 +16,7 @@ use super::feed::Arriving;
 use super::record::Phase;
 use super::{Happening, Key, Outcome, Session};
 use crate::executor::Work;
+use crate::locks::Door;
 use crate::outbox::{Outbox, cut};
 use crate::secrets::{self, Mask};
 use crate::sharding::NewData;
@@ -76,6 +77,9 @@ impl Session {
         record.outbox.mask(mask.clone());
         record.mask = mask;
         let outbox = record.outbox.clone();
+        let (of_locks, about) = (self.happened.clone(), key.clone());
+        // Fails only when the session is gone, and with it everything that was held.
+        let locks = Door::new(move |wanted| drop(of_locks.send(Happening::Locks(about.clone(), wanted))));
         let ctx = TaskContext::new(Attempt {
             context: push.context.clone().unwrap_or_default(),
             parameters,
@@ -86,6 +90,7 @@ impl Session {
             scratch: self.config.scratch.join(folder_name(key)),
             scratch_made: AtomicBool::new(false),
             wall_clock: self.config.wall_clock.clone(),
+            locks,
             push: *push,
         });
         let key = key.clone();
@@ -98,6 +103,7 @@ impl Session {
     }
 
     pub(super) fn end(&mut self, key: &Key, outcome: Outcome) {
+        self.forget_locks(key);
         let at_ms = (self.config.wall_clock)();
         let Some(record) = self.records.get_mut(key) else { return };
         if record.is_running() {

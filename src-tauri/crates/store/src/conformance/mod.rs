@@ -20,6 +20,7 @@ pub mod jobs;
 pub mod lanes;
 pub mod launch;
 pub mod leases;
+pub mod locks;
 pub mod nodes;
 pub mod requests;
 pub mod shards;
@@ -59,6 +60,10 @@ macro_rules! conformance {
             nodes::of_nodes_that_take_at_once_each_lease_goes_to_one,
             nodes::a_write_shows_every_lease_that_it_depends_on,
             nodes::what_is_to_be_done_is_told_apart_by_partition,
+
+            locks::tokens_of_a_lock_only_grow,
+            locks::of_many_who_ask_at_once_each_gets_a_token_of_its_own,
+            locks::a_board_reads_back_as_it_was_last_written_and_is_forgotten_when_long_unseen,
 
             jobs::due_jobs_come_earliest_first_and_paused_ones_too,
             jobs::a_removed_job_is_found_nowhere_but_in_its_versions,

@@ -117,7 +117,7 @@ CANCEL_REACHED_KILLED: CancelReached
 CANCEL_REACHED_GONE: CancelReached
 
 class FromExecutor(_message.Message):
-    __slots__ = ("register", "heartbeat", "report", "capacity", "draining", "goodbye", "still_needed_answer")
+    __slots__ = ("register", "heartbeat", "report", "capacity", "draining", "goodbye", "still_needed_answer", "ask_locks", "leave_locks")
     REGISTER_FIELD_NUMBER: _ClassVar[int]
     HEARTBEAT_FIELD_NUMBER: _ClassVar[int]
     REPORT_FIELD_NUMBER: _ClassVar[int]
@@ -125,6 +125,8 @@ class FromExecutor(_message.Message):
     DRAINING_FIELD_NUMBER: _ClassVar[int]
     GOODBYE_FIELD_NUMBER: _ClassVar[int]
     STILL_NEEDED_ANSWER_FIELD_NUMBER: _ClassVar[int]
+    ASK_LOCKS_FIELD_NUMBER: _ClassVar[int]
+    LEAVE_LOCKS_FIELD_NUMBER: _ClassVar[int]
     register: Register
     heartbeat: Heartbeat
     report: Report
@@ -132,10 +134,12 @@ class FromExecutor(_message.Message):
     draining: Draining
     goodbye: Goodbye
     still_needed_answer: StillNeededAnswer
-    def __init__(self, register: _Optional[_Union[Register, _Mapping]] = ..., heartbeat: _Optional[_Union[Heartbeat, _Mapping]] = ..., report: _Optional[_Union[Report, _Mapping]] = ..., capacity: _Optional[_Union[Capacity, _Mapping]] = ..., draining: _Optional[_Union[Draining, _Mapping]] = ..., goodbye: _Optional[_Union[Goodbye, _Mapping]] = ..., still_needed_answer: _Optional[_Union[StillNeededAnswer, _Mapping]] = ...) -> None: ...
+    ask_locks: AskLocks
+    leave_locks: LeaveLocks
+    def __init__(self, register: _Optional[_Union[Register, _Mapping]] = ..., heartbeat: _Optional[_Union[Heartbeat, _Mapping]] = ..., report: _Optional[_Union[Report, _Mapping]] = ..., capacity: _Optional[_Union[Capacity, _Mapping]] = ..., draining: _Optional[_Union[Draining, _Mapping]] = ..., goodbye: _Optional[_Union[Goodbye, _Mapping]] = ..., still_needed_answer: _Optional[_Union[StillNeededAnswer, _Mapping]] = ..., ask_locks: _Optional[_Union[AskLocks, _Mapping]] = ..., leave_locks: _Optional[_Union[LeaveLocks, _Mapping]] = ...) -> None: ...
 
 class ToExecutor(_message.Message):
-    __slots__ = ("welcome", "refused", "heartbeat_ack", "push", "shard_data", "shard_ends", "withdraw", "cancel", "ack", "forget", "drain", "resume", "still_needed", "nodes")
+    __slots__ = ("welcome", "refused", "heartbeat_ack", "push", "shard_data", "shard_ends", "withdraw", "cancel", "ack", "forget", "drain", "resume", "still_needed", "nodes", "locks_granted", "locks_refused", "locks_lost", "locks_left")
     WELCOME_FIELD_NUMBER: _ClassVar[int]
     REFUSED_FIELD_NUMBER: _ClassVar[int]
     HEARTBEAT_ACK_FIELD_NUMBER: _ClassVar[int]
@@ -150,6 +154,10 @@ class ToExecutor(_message.Message):
     RESUME_FIELD_NUMBER: _ClassVar[int]
     STILL_NEEDED_FIELD_NUMBER: _ClassVar[int]
     NODES_FIELD_NUMBER: _ClassVar[int]
+    LOCKS_GRANTED_FIELD_NUMBER: _ClassVar[int]
+    LOCKS_REFUSED_FIELD_NUMBER: _ClassVar[int]
+    LOCKS_LOST_FIELD_NUMBER: _ClassVar[int]
+    LOCKS_LEFT_FIELD_NUMBER: _ClassVar[int]
     welcome: Welcome
     refused: Refused
     heartbeat_ack: HeartbeatAck
@@ -164,7 +172,11 @@ class ToExecutor(_message.Message):
     resume: Resume
     still_needed: StillNeeded
     nodes: Nodes
-    def __init__(self, welcome: _Optional[_Union[Welcome, _Mapping]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., heartbeat_ack: _Optional[_Union[HeartbeatAck, _Mapping]] = ..., push: _Optional[_Union[Push, _Mapping]] = ..., shard_data: _Optional[_Union[ShardData, _Mapping]] = ..., shard_ends: _Optional[_Union[ShardEnds, _Mapping]] = ..., withdraw: _Optional[_Union[Withdraw, _Mapping]] = ..., cancel: _Optional[_Union[Cancel, _Mapping]] = ..., ack: _Optional[_Union[Ack, _Mapping]] = ..., forget: _Optional[_Union[Forget, _Mapping]] = ..., drain: _Optional[_Union[Drain, _Mapping]] = ..., resume: _Optional[_Union[Resume, _Mapping]] = ..., still_needed: _Optional[_Union[StillNeeded, _Mapping]] = ..., nodes: _Optional[_Union[Nodes, _Mapping]] = ...) -> None: ...
+    locks_granted: LocksGranted
+    locks_refused: LocksRefused
+    locks_lost: LocksLost
+    locks_left: LocksLeft
+    def __init__(self, welcome: _Optional[_Union[Welcome, _Mapping]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., heartbeat_ack: _Optional[_Union[HeartbeatAck, _Mapping]] = ..., push: _Optional[_Union[Push, _Mapping]] = ..., shard_data: _Optional[_Union[ShardData, _Mapping]] = ..., shard_ends: _Optional[_Union[ShardEnds, _Mapping]] = ..., withdraw: _Optional[_Union[Withdraw, _Mapping]] = ..., cancel: _Optional[_Union[Cancel, _Mapping]] = ..., ack: _Optional[_Union[Ack, _Mapping]] = ..., forget: _Optional[_Union[Forget, _Mapping]] = ..., drain: _Optional[_Union[Drain, _Mapping]] = ..., resume: _Optional[_Union[Resume, _Mapping]] = ..., still_needed: _Optional[_Union[StillNeeded, _Mapping]] = ..., nodes: _Optional[_Union[Nodes, _Mapping]] = ..., locks_granted: _Optional[_Union[LocksGranted, _Mapping]] = ..., locks_refused: _Optional[_Union[LocksRefused, _Mapping]] = ..., locks_lost: _Optional[_Union[LocksLost, _Mapping]] = ..., locks_left: _Optional[_Union[LocksLeft, _Mapping]] = ...) -> None: ...
 
 class AttemptRef(_message.Message):
     __slots__ = ("task_id", "attempt")
@@ -675,3 +687,75 @@ class StillNeededAnswer(_message.Message):
     needed: bool
     message: str
     def __init__(self, question_id: _Optional[str] = ..., needed: bool = ..., message: _Optional[str] = ...) -> None: ...
+
+class AskLocks(_message.Message):
+    __slots__ = ("attempt", "ask", "names", "wait_ms", "lease_ms", "held")
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    ASK_FIELD_NUMBER: _ClassVar[int]
+    NAMES_FIELD_NUMBER: _ClassVar[int]
+    WAIT_MS_FIELD_NUMBER: _ClassVar[int]
+    LEASE_MS_FIELD_NUMBER: _ClassVar[int]
+    HELD_FIELD_NUMBER: _ClassVar[int]
+    attempt: AttemptRef
+    ask: int
+    names: _containers.RepeatedScalarFieldContainer[str]
+    wait_ms: int
+    lease_ms: int
+    held: _containers.RepeatedCompositeFieldContainer[HeldLock]
+    def __init__(self, attempt: _Optional[_Union[AttemptRef, _Mapping]] = ..., ask: _Optional[int] = ..., names: _Optional[_Iterable[str]] = ..., wait_ms: _Optional[int] = ..., lease_ms: _Optional[int] = ..., held: _Optional[_Iterable[_Union[HeldLock, _Mapping]]] = ...) -> None: ...
+
+class HeldLock(_message.Message):
+    __slots__ = ("name", "token")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    token: int
+    def __init__(self, name: _Optional[str] = ..., token: _Optional[int] = ...) -> None: ...
+
+class LocksGranted(_message.Message):
+    __slots__ = ("attempt", "ask", "locks", "left_ms")
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    ASK_FIELD_NUMBER: _ClassVar[int]
+    LOCKS_FIELD_NUMBER: _ClassVar[int]
+    LEFT_MS_FIELD_NUMBER: _ClassVar[int]
+    attempt: AttemptRef
+    ask: int
+    locks: _containers.RepeatedCompositeFieldContainer[HeldLock]
+    left_ms: int
+    def __init__(self, attempt: _Optional[_Union[AttemptRef, _Mapping]] = ..., ask: _Optional[int] = ..., locks: _Optional[_Iterable[_Union[HeldLock, _Mapping]]] = ..., left_ms: _Optional[int] = ...) -> None: ...
+
+class LocksRefused(_message.Message):
+    __slots__ = ("attempt", "ask", "why")
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    ASK_FIELD_NUMBER: _ClassVar[int]
+    WHY_FIELD_NUMBER: _ClassVar[int]
+    attempt: AttemptRef
+    ask: int
+    why: Failure
+    def __init__(self, attempt: _Optional[_Union[AttemptRef, _Mapping]] = ..., ask: _Optional[int] = ..., why: _Optional[_Union[Failure, _Mapping]] = ...) -> None: ...
+
+class LocksLost(_message.Message):
+    __slots__ = ("attempt", "ask", "names")
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    ASK_FIELD_NUMBER: _ClassVar[int]
+    NAMES_FIELD_NUMBER: _ClassVar[int]
+    attempt: AttemptRef
+    ask: int
+    names: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, attempt: _Optional[_Union[AttemptRef, _Mapping]] = ..., ask: _Optional[int] = ..., names: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class LeaveLocks(_message.Message):
+    __slots__ = ("attempt", "ask")
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    ASK_FIELD_NUMBER: _ClassVar[int]
+    attempt: AttemptRef
+    ask: int
+    def __init__(self, attempt: _Optional[_Union[AttemptRef, _Mapping]] = ..., ask: _Optional[int] = ...) -> None: ...
+
+class LocksLeft(_message.Message):
+    __slots__ = ("attempt", "ask")
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    ASK_FIELD_NUMBER: _ClassVar[int]
+    attempt: AttemptRef
+    ask: int
+    def __init__(self, attempt: _Optional[_Union[AttemptRef, _Mapping]] = ..., ask: _Optional[int] = ...) -> None: ...

@@ -1,14 +1,17 @@
--- KEYS: lock, waiters. ARGV: owner, lease in ms, how long it waits in ms (0: it does not).
+-- KEYS: lock, waiters. ARGV: owner, number, keeper, lease in ms, how long it waits in ms (0: it does not).
 -- Answers {1, count, token or ''} or {0, holder, ms left}.
 local holder = redis.call('HGET', KEYS[1], 'owner')
 if not holder or holder == ARGV[1] then
   redis.call('HSET', KEYS[1], 'owner', ARGV[1])
-  local count = redis.call('HINCRBY', KEYS[1], 'count', 1)
-  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  local count = redis.call('HSET', KEYS[1], 'entry:' .. ARGV[2], ARGV[3])
+  count = redis.call('HINCRBY', KEYS[1], 'count', count)
+  if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[4]) then
+    redis.call('PEXPIRE', KEYS[1], ARGV[4])
+  end
   redis.call('ZREM', KEYS[2], ARGV[1])
   return {1, count, redis.call('HGET', KEYS[1], 'token') or ''}
 end
-local waits = tonumber(ARGV[3])
+local waits = tonumber(ARGV[5])
 if waits > 0 then
   local time = redis.call('TIME')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
