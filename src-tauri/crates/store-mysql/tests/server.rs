@@ -9,9 +9,11 @@ use std::task::Poll;
 use std::time::Duration;
 
 use campanile_model::Timestamp;
+use campanile_model::job::Job;
+use campanile_model::task::IncidentKind;
 use campanile_store::conformance::fixtures::*;
 use campanile_store::{
-    AlarmStore, Archive, CarriedOut, Change, ExecutorStore, InstanceStore, JobStore, Launched, LeaseStore,
+    AlarmStore, Archive, CarriedOut, Change, ExecutorStore, InstanceStore, JobStore, Launched, Lead, LeaseStore,
     RequestStore, SettingStore, StoreError, Taken,
 };
 use campanile_store_mysql::{Manner, MysqlStore};
@@ -322,6 +324,15 @@ async fn the_servers_time_is_the_nodes_time() {
     store.close().await;
 }
 
+/// Has the store write down an incident.
+async fn overruns(store: &MysqlStore, lead: &Lead, job: &Job) {
+    let job = job_now(store, job.id).await;
+    let through = (job.fired_through.millis() - at(0).millis()) / 1000 + 60;
+    let mut launch = launch_of(&job, through, Vec::new(), Vec::new());
+    launch.incidents = vec![incident(&job, IncidentKind::Overran, through)];
+    store.launch(lead, &[launch]).await.unwrap();
+}
+
 /// Numbers are drawn when incidents are written, and seen when they are committed.
 #[tokio::test]
 async fn an_incident_that_is_still_being_written_is_not_passed_by() {
@@ -330,9 +341,8 @@ async fn an_incident_that_is_still_being_written_is_not_passed_by() {
     let store = database.open().await;
     let lead = lead(&store).await;
     let job = saved(&store, &lead, "job").await;
-    succeeded(&store, &lead, &job, 60).await;
-    let read = store.new_incidents(10).await.unwrap();
-    let mark = read.last().expect("a success is one").seq;
+    overruns(&store, &lead, &job).await;
+    let mark = store.new_incidents(10).await.unwrap()[0].seq;
     assert_eq!(store.put_alarms(&lead, &[], Some(mark)).await.unwrap(), Taken::Done);
     assert_eq!(store.new_incidents(10).await.unwrap(), []);
 
@@ -341,7 +351,7 @@ async fn an_incident_that_is_still_being_written_is_not_passed_by() {
          INSERT INTO incidents (at, kind, job, instance) SELECT at, kind, job, instance FROM incidents LIMIT 1";
     run(&mut slow, begins).await;
     let drawn: i64 = sqlx::query_scalar("SELECT MAX(seq) FROM incidents").fetch_one(&mut slow).await.unwrap();
-    succeeded(&store, &lead, &job, 120).await;
+    overruns(&store, &lead, &job).await;
     let reading = store.new_incidents(10);
     let time_to_answer = async {
         for _ in 0..100 {
@@ -360,7 +370,7 @@ async fn an_incident_that_is_still_being_written_is_not_passed_by() {
     assert_eq!(store.put_alarms(&lead, &[], seen.last().copied()).await.unwrap(), Taken::Done);
     run(&mut slow, begins).await;
     run(&mut slow, "ROLLBACK").await;
-    succeeded(&store, &lead, &job, 180).await;
+    overruns(&store, &lead, &job).await;
     assert_eq!(store.new_incidents(10).await.unwrap().len(), 1);
     store.close().await;
 }
