@@ -183,8 +183,10 @@ async fn live(
                 works(&clock, &mut dice, &holding, lock, (history, resource)).await;
                 let over = clock.now();
                 // From when it begins to leave it believes in it no more.
-                let held = &mut history.borrow_mut().held[place];
-                held.until = held.until.min(over);
+                {
+                    let held = &mut history.borrow_mut().held[place];
+                    held.until = held.until.min(over);
+                }
                 drop(locks.leave(&holding).await);
             }
         }
