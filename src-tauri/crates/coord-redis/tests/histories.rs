@@ -26,7 +26,6 @@ use servers::{Server, installed, receipt, watched};
 /// What happened to one holding.
 #[derive(Clone, Debug)]
 struct Held {
-    client: usize,
     lock: usize,
     token: u64,
     asked: Timestamp,
@@ -177,7 +176,7 @@ async fn live(
                 let place = {
                     let mut history = history.borrow_mut();
                     let (token, until) = (holding.token, holding.until);
-                    history.held.push(Held { client, lock, token, asked, granted, until });
+                    history.held.push(Held { lock, token, asked, granted, until });
                     history.held.len() - 1
                 };
                 works(&clock, &mut dice, &holding, lock, (history, resource)).await;
@@ -313,7 +312,7 @@ fn at(ms: i64) -> Timestamp {
 }
 
 fn held(token: u64, asked: i64, granted: i64, until: i64) -> Held {
-    Held { client: 0, lock: 0, token, asked: at(asked), granted: at(granted), until: at(until) }
+    Held { lock: 0, token, asked: at(asked), granted: at(granted), until: at(until) }
 }
 
 /// The checker itself finds what it is to find.

@@ -10,6 +10,7 @@ use campanile_model::executor::{Drain, ExecutorEntry};
 use campanile_model::instance::{Instance, InstanceMove, InstanceState, Origin};
 use campanile_model::job::{Job, JobVersion};
 use campanile_model::limits::Limits;
+use campanile_model::lock::LockBoard;
 use campanile_model::node::NodeEntry;
 use campanile_model::question::Question;
 use campanile_model::request::{Answer, Request};
@@ -146,6 +147,11 @@ in_turn! {
         latest_alarms(of: &[(AlarmRule, String)]) -> Vec<Alarm>;
         alarms(ids: &[AlarmId]) -> Vec<Alarm>;
         open_alarms() -> Vec<Alarm>;
+    }
+    LockStore {
+        next_token(lock: &str) -> u64;
+        put_lock_board(board: &LockBoard, forget_before: Timestamp) -> ();
+        lock_boards() -> Vec<LockBoard>;
     }
     RequestStore {
         ask(request: &Request) -> ();
