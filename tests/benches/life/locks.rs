@@ -2,9 +2,6 @@
 //! same Redis in the same run: through the library with tokens counted in memory, with tokens out of SQLite, and by a task
 //! over the stream of its executor.
 
-#[path = "../../../src-tauri/crates/coord-redis/tests/servers/mod.rs"]
-mod servers;
-
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,11 +19,11 @@ use campanile_sdk::{Executor, Network, processor_fn};
 use campanile_store::LockStore as _;
 use campanile_store_sqlite::SqliteStore;
 use serde_json::{Value, json};
-use servers::Server;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::figures::scaled;
+use crate::redis_servers::{self, Server};
 use crate::rig::now;
 
 struct Stored(Arc<SqliteStore>);
@@ -39,21 +36,21 @@ impl Fences for Stored {
 }
 
 pub async fn beside_a_plain_key() -> anyhow::Result<()> {
-    if !servers::installed() {
+    if !redis_servers::installed() {
         return Ok(());
     }
     let server = Server::start(&[]);
     let most = scaled(20_000, 200);
-    let plain = Micros::of(plain(&server, most).await?);
+    let plain = Micros::of(&plain(&server, most).await?);
     println!("{most} locks taken and released, one after the other, on one Redis");
     println!("  SET NX PX and its deletion: {plain}");
     let folder = tempfile::tempdir()?;
     let store = Arc::new(SqliteStore::open(&folder.path().join("tokens.db")).await?);
-    let counted = Micros::of(library(&server, Arc::new(CountingFences::default()), most).await?);
+    let counted = Micros::of(&library(&server, Arc::new(CountingFences::default()), most).await?);
     println!("  a lock, its token counted in memory: {counted}; {}", counted.against(&plain));
-    let stored = Micros::of(library(&server, Arc::new(Stored(store.clone())), most).await?);
+    let stored = Micros::of(&library(&server, Arc::new(Stored(store.clone())), most).await?);
     println!("  a lock, its token out of SQLite: {stored}; {}", stored.against(&plain));
-    let streamed = Micros::of(streamed(&server, Arc::new(Stored(store.clone())), most).await?);
+    let streamed = Micros::of(&streamed(&server, Arc::new(Stored(store.clone())), most).await?);
     println!("  the same by a task over its executor's stream: {streamed}; {}", streamed.against(&plain));
     // Each had a token of its own, and nothing is locked that was released.
     ensure!(store.next_token("bench").await? == 2 * most as u64 + 1, "holdings without tokens");
@@ -193,7 +190,7 @@ fn one_task() -> Push {
 struct Micros(Vec<u128>);
 
 impl Micros {
-    fn of(spans: Vec<Duration>) -> Micros {
+    fn of(spans: &[Duration]) -> Micros {
         let mut micros: Vec<u128> = spans.iter().map(Duration::as_micros).collect();
         micros.sort_unstable();
         Micros(micros)

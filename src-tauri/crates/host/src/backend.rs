@@ -155,7 +155,7 @@ fn several(config: &Config) -> Result<Option<Vec<Redis>>, Fault> {
         .split_whitespace()
         .map(|url| Redis::at(Place::Single(url.to_owned())).map_err(|_| no_redis("redis.locks")))
         .collect::<Result<_, _>>()?;
-    if several.len() < 3 || several.len() % 2 == 0 {
+    if several.len() < 3 || several.len().is_multiple_of(2) {
         let reason = Words::new(
             format!("redis.locks: a majority needs three or five servers, not {}", several.len()),
             format!("redis.locks：多数表决需要三个或五个服务器，而不是 {} 个", several.len()),

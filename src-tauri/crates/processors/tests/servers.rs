@@ -83,9 +83,13 @@ async fn mariadb() -> Option<Server> {
     }
     let home = tempfile::tempdir().unwrap();
     let (data, socket, port) = (home.path().join("data"), home.path().join("socket"), free_port());
+    // One that starts removes what others have left in a folder that they share.
+    let temporary = home.path().join("tmp");
+    fs::create_dir(&temporary).unwrap();
     let made = Command::new("mariadb-install-db")
         .args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"])
         .arg(format!("--datadir={}", data.display()))
+        .arg(format!("--tmpdir={}", temporary.display()))
         .args(nix::unistd::getuid().is_root().then_some("--user=root"))
         .output()
         .unwrap();
@@ -94,6 +98,7 @@ async fn mariadb() -> Option<Server> {
         .args(["--no-defaults", "--bind-address=127.0.0.1"])
         .args(nix::unistd::getuid().is_root().then_some("--user=root"))
         .arg(format!("--datadir={}", data.display()))
+        .arg(format!("--tmpdir={}", temporary.display()))
         .arg(format!("--socket={}", socket.display()))
         .arg(format!("--port={port}"))
         .stdout(Stdio::null())

@@ -122,7 +122,7 @@ fn a_quote_that_is_never_closed_does_not_take_the_rest_of_the_file() {
     let mut text = String::from("a,b\n1,\"x\n");
     text.push_str(&"2,y\n".repeat(1_000_000));
     let read = plain("a.csv", &text);
-    assert_eq!(read.faults(), ["2: it is longer than 1024 KB; perhaps a quote is never closed"]);
+    assert_eq!(read.faults(), ["2: it is longer than 1953 KB; perhaps a quote is never closed"]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use campanile_proto::v1;
 use tokio::time::Instant;
 
-use super::record::Outgoing;
+use super::record::{Outgoing, Record};
 use super::{Key, Session, attempt_of, key_of};
 use crate::locks::{Claim, Stage, Wanted, unavailable};
 use crate::{Class, TaskError, failure};
@@ -19,7 +19,7 @@ impl Session {
     pub(super) fn wanted(&mut self, key: Key, wanted: Wanted, now: Instant) {
         match wanted {
             Wanted::Take(claim) => {
-                let runs = self.records.get(&key).is_some_and(|record| record.is_running());
+                let runs = self.records.get(&key).is_some_and(Record::is_running);
                 if !runs || self.lease_until.is_none_or(|end| end <= now) {
                     claim.reach(Stage::Refused(unavailable("the executor has no lease", "执行器没有租约")));
                     return;
