@@ -160,6 +160,34 @@ async function report(page, go, run, format) {
   return (await download).path();
 }
 
+/** What a browser tells of a file that a hand holds over the window: over it, away again, let go of. */
+const dragged = (page, kind, text) =>
+  page.evaluate(
+    ({ kind, text }) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([text], "dropped.csv", { type: "text/csv" }));
+      window.dispatchEvent(new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true }));
+    },
+    { kind, text },
+  );
+
+story("a file that is dropped on the window is looked at", async ({ page, go }) => {
+  const text = ["id,name", "1,客户 1", "2,客户 2"].join("\n");
+  const here = page.getByTestId("drop-here");
+  await go("/jobs");
+  await dragged(page, "dragover", text);
+  await here.waitFor();
+  await dragged(page, "dragleave", text);
+  await here.waitFor({ state: "detached" });
+
+  await dragged(page, "dragover", text);
+  await here.waitFor();
+  await dragged(page, "drop", text);
+  await here.waitFor({ state: "detached" });
+  await page.locator('[data-testid=data-items][data-items="2"]').waitFor();
+  await page.getByTestId("data-rows").getByText("客户 2", { exact: true }).waitFor();
+});
+
 story("a file is looked at, run with, and what became of its rows is saved", async ({ page, node, go }) => {
   const folder = freshFolder();
   await node.job({
