@@ -83,9 +83,12 @@ fn samples(zone: &str, nine: Timestamp, soon: Timestamp, health: Option<&str>) -
                 "key": "id",
                 "parent": "brought_by",
                 "required": ["name", "email"],
-                "rowsPerSecond": 60,
+                "rowsPerSecond": 120,
             },
             "shardMaxSize": 200,
+            // What is due on the minute does not wait for it.
+            "maxConcurrent": 2,
+            "priority": "low",
             "tags": ["sample", "import"],
         }),
     ];
