@@ -18,11 +18,16 @@ use campanile_store::{
 use campanile_store_mysql::MysqlStore;
 use servers::Server;
 use sqlx::{MySqlConnection, Row as _};
+use tokio::sync::Mutex;
 
 const FIRINGS: usize = 400;
 
+/// The server counts the rows that it reads for everybody, so these tests go one after the other.
+static ALONE: Mutex<()> = Mutex::const_new(());
+
 #[tokio::test]
 async fn a_batch_costs_a_few_statements_whatever_its_size() {
+    let _alone = ALONE.lock().await;
     let Some(server) = Server::shared() else { return };
     let database = server.database().await;
     let store = database.open().await;
@@ -174,6 +179,7 @@ async fn what_has_been_is_not_read_again(store: &MysqlStore, looker: &mut MySqlC
 
 #[tokio::test]
 async fn shards_cost_a_few_statements_however_many_there_are() {
+    let _alone = ALONE.lock().await;
     let Some(server) = Server::shared() else { return };
     let database = server.database().await;
     let store = database.open().await;
