@@ -1,141 +1,18 @@
-//! The number of statements does not grow with the batch: at full load at most a tenth of one per firing and per report.
+//! The number of statements does not grow with the batch.
 
-use campanile_model::Partitions;
-use campanile_model::instance::InstanceState;
-use campanile_model::limits::Limits;
-use campanile_model::task::{Step, TaskEvent, TaskState};
-use campanile_store::conformance::fixtures::*;
-use campanile_store::{
-    Archive, Assignment, Bound, Claimed, InstanceFilter, InstanceStore, JobFilter, JobStore, Scope, ShardStore, Taken,
-    TaskStore, Wanted, WantedNeed,
-};
+use campanile_store::conformance::budget;
 use campanile_store_sqlite::SqliteStore;
-
-const FIRINGS: usize = 400;
 
 #[tokio::test]
 async fn a_batch_costs_a_few_statements_whatever_its_size() {
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(&folder.path().join("campanile.db")).await.unwrap();
-    let lead = lead(&store).await;
-    let jobs: Vec<_> = (0..FIRINGS).map(|n| job(&format!("job-{n}"))).collect();
-    save(&store, &lead, &jobs.iter().collect::<Vec<_>>()).await;
-
-    let begun = store.statements();
-    let due = store.due_jobs(Partitions::ALL, at(60), FIRINGS).await.unwrap();
-    let launches: Vec<_> = due.iter().map(|job| launch_of(job, 60, vec![instance(job, 60)], Vec::new())).collect();
-    store.launch(&lead, &launches).await.unwrap();
-    let launched = store.statements();
-
-    let assignments: Vec<_> = store
-        .unassigned(Partitions::ALL, FIRINGS)
-        .await
-        .unwrap()
-        .iter()
-        .map(|instance| Assignment { instance: instance.id, at: at(60), tasks: vec![task(instance)] })
-        .collect();
-    assert_eq!(assignments.len(), FIRINGS);
-    store.assign(&lead, &assignments).await.unwrap();
-    let assigned = store.statements();
-    println!("statements: {} for launching, {} for assigning {FIRINGS} firings", launched - begun, assigned - launched);
-    within_budget(assigned - begun);
-
-    // Every report of a task's life, in batches as they come at full load.
-    let mut tasks = store.due_tasks(Partitions::ALL, at(60), FIRINGS).await.unwrap();
-    let reports = [TaskEvent::Due, TaskEvent::Push, TaskEvent::Start, TaskEvent::Succeed];
-    for (n, event) in reports.into_iter().enumerate() {
-        let before = store.statements();
-        let steps: Vec<Step> = tasks
-            .into_iter()
-            .map(|task| {
-                let mut step = step(task, &[event], 61);
-                let instance = step.task().instance;
-                match event {
-                    TaskEvent::Start => step.moves_instance(moves(instance, InstanceState::Running, 61)),
-                    TaskEvent::Succeed => step.moves_instance(moves(instance, InstanceState::Succeeded, 62)),
-                    _ => {}
-                }
-                step
-            })
-            .collect();
-        match event {
-            // With every kind of bound there is.
-            TaskEvent::Push => {
-                let scopes = [
-                    Scope::Executor(executor("boot-1")),
-                    Scope::Job(jobs[0].id),
-                    Scope::Tenant("acme".to_owned()),
-                    Scope::Group("local".to_owned()),
-                    Scope::Everything,
-                ];
-                let bounds = scopes.map(|scope| Bound { scope, most: 1000 });
-                let claimed = store.claim(&lead, &steps, &bounds, &Limits::default()).await.unwrap();
-                assert!(claimed.iter().all(|claimed| *claimed == Claimed::Done));
-            }
-            _ => {
-                store.take(&lead, &steps).await.unwrap();
-            }
-        }
-        tasks = match n {
-            0 => {
-                let needs = store.ready_needs().await.unwrap();
-                let needs = needs.into_iter().map(WantedNeed::all_of).collect();
-                store.ready_tasks(&Wanted { needs, limit: FIRINGS }).await.unwrap()
-            }
-            _ => store.tasks(&steps.iter().map(|step| step.task().id).collect::<Vec<_>>()).await.unwrap(),
-        };
-        let spent = store.statements() - before;
-        println!("statements: {spent} for {FIRINGS} reports of {event:?}");
-        within_budget(spent);
-    }
-    assert!(tasks.iter().all(|task| task.state() == TaskState::Succeeded));
-
-    // A page costs the same whatever is on it.
-    let before = store.statements();
-    store.job_page(&JobFilter::default(), None, 100).await.unwrap();
-    store.instance_page(&InstanceFilter::default(), None, 100).await.unwrap();
-    assert!(store.statements() - before <= 5);
+    budget::a_batch_costs_a_few_statements_whatever_its_size(&store, || store.statements()).await;
 }
 
 #[tokio::test]
 async fn shards_cost_a_few_statements_however_many_there_are() {
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(&folder.path().join("campanile.db")).await.unwrap();
-    let lead = lead(&store).await;
-    let job = saved(&store, &lead, "import").await;
-    let instance = launched(&store, &lead, &job, 60).await;
-    let count = u32::try_from(FIRINGS).unwrap();
-    let before = store.statements();
-    let tasks = sharded(&store, &lead, &instance, count).await;
-    let made = store.statements();
-
-    let from: Vec<_> = (0..count).map(|shard| (instance.id, piece_of(shard))).collect();
-    let mut pieces = 0;
-    for from in from.chunks(64) {
-        pieces += store.pieces(from, 1).await.unwrap().len();
-    }
-    assert_eq!(pieces, FIRINGS);
-    let given = store.statements();
-
-    let of: Vec<_> = (0..count).map(|shard| (instance.id, piece_of(shard), u64::from(shard))).collect();
-    assert_eq!(store.item_outcomes(&of).await.unwrap().len(), FIRINGS);
-    let steps: Vec<Step> = tasks.into_iter().map(|task| says_done(task, 61)).collect();
-    let taken = store.take(&lead, &steps).await.unwrap();
-    assert!(taken.iter().all(|taken| *taken == Taken::Done));
-    let told = store.statements();
-    assert_eq!(store.shard_run(instance.id).await.unwrap().map(|run| run.tally.done), Some(u64::from(count)));
-    println!(
-        "statements for {count} shards: {} made, {} given out, {} told of",
-        made - before,
-        given - made,
-        told - given
-    );
-    for spent in [made - before, given - made, told - given] {
-        within_budget(spent);
-    }
-}
-
-fn within_budget(statements: u64) {
-    let allowed = FIRINGS as u64 / 10;
-    assert!(statements <= allowed, "{statements} statements, {allowed} are allowed");
+    budget::shards_cost_a_few_statements_however_many_there_are(&store, || store.statements()).await;
 }

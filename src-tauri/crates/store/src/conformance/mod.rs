@@ -13,6 +13,7 @@
 
 pub mod alarms;
 pub mod archive;
+pub mod budget;
 pub mod executors;
 pub mod fixtures;
 pub mod in_turn;
