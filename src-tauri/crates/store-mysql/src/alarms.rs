@@ -12,7 +12,7 @@ use crate::MysqlStore;
 use crate::connection::{Line, Write, composed, sql};
 use crate::error;
 use crate::rows::{self, Columns, limit, number};
-use crate::values::{Value, ids, list, union};
+use crate::values::{Cell, ids, list, union};
 
 const MAKE: &str = "INSERT INTO alarms (
         id, fence, rule_name, severity, subject, job, message, state, first_at, last_at, times, streak, acknowledged,
@@ -76,7 +76,7 @@ impl AlarmStore for MysqlStore {
                     "(SELECT seq FROM alarms FORCE INDEX (alarms_of_subject)
                       WHERE rule_name = '{}' AND subject_hash = UNHEX(SHA2({}, 256)) ORDER BY seq DESC LIMIT 1)",
                     rule.name(),
-                    list([Value::Bytes(subject.clone().into_bytes())])
+                    list([Cell::Bytes(subject.clone().into_bytes())])
                 )
             })
             .collect();

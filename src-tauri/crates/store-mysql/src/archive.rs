@@ -23,7 +23,7 @@ use crate::MysqlStore;
 use crate::connection::{Line, composed, sql};
 use crate::jobs::tag_lines;
 use crate::rows::{self, Columns, Id, limit};
-use crate::values::{IntoValue, Value, ids, list, numbers, union};
+use crate::values::{Cell, IntoCell, ids, list, numbers, union};
 
 /// Tasks that are read at once where one shard is looked for.
 const NEAR: i64 = 32;
@@ -42,7 +42,7 @@ impl Archive for MysqlStore {
         if let Some(cursor) = cursor {
             let place = line.row(sql("SELECT sort_name FROM jobs WHERE seq = ?").bind(cursor)).await?;
             let name = place.map(|row| row.maybe_blob("sort_name")).transpose()?.flatten().unwrap_or_default();
-            let name = list([Value::Bytes(name)]);
+            let name = list([Cell::Bytes(name)]);
             text.push_str(&format!(" AND sort_name >= {name} AND (sort_name > {name} OR seq > {cursor})"));
         }
         text.push_str(&format!(" ORDER BY sort_name, seq LIMIT {}", limit(most.saturating_add(1))));
@@ -479,14 +479,14 @@ fn distinct<T: Copy + PartialEq>(of: &[T]) -> Vec<T> {
 fn job_conditions(filter: &JobFilter) -> String {
     let mut text = "removed = 0".to_owned();
     if let Some(part) = &filter.text {
-        text.push_str(&format!(" AND INSTR(search, {}) > 0", list([part.to_lowercase().value()])));
+        text.push_str(&format!(" AND INSTR(search, {}) > 0", list([part.to_lowercase().cell()])));
     }
     if let Some(paused) = filter.paused {
         text.push_str(&format!(" AND paused = {}", i64::from(paused)));
     }
     if let Some(tag) = &filter.tag {
         let line = tag_lines(std::slice::from_ref(tag));
-        text.push_str(&format!(" AND INSTR(tags, {}) > 0", list([line.value()])));
+        text.push_str(&format!(" AND INSTR(tags, {}) > 0", list([line.cell()])));
     }
     text
 }
@@ -524,8 +524,8 @@ fn ways_to(filter: &InstanceFilter) -> Vec<Way> {
 }
 
 /// Names of executors are compared byte by byte.
-fn bytes(name: &str) -> Value {
-    Value::Bytes(name.as_bytes().to_vec())
+fn bytes(name: &str) -> Cell {
+    Cell::Bytes(name.as_bytes().to_vec())
 }
 
 impl Way {

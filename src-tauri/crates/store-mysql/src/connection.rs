@@ -16,7 +16,7 @@ use sqlx::query::Query;
 use sqlx::{AssertSqlSafe, Executor as _, MySql, MySqlConnection};
 
 use crate::rows::Columns as _;
-use crate::values::{self, Row, Value, list};
+use crate::values::{self, Cell, Row, list};
 use crate::{MysqlStore, error};
 
 type Bound = Query<'static, MySql, MySqlArguments>;
@@ -235,8 +235,8 @@ impl MysqlStore {
             text.push_str(&format!(
                 "; SELECT lease, term FROM leases FORCE INDEX (PRIMARY)
                  WHERE lease IN ({}) AND holder = {} AND until_at <> 0 LOCK IN SHARE MODE",
-                list(lead.shown().map(|(lease, _)| Value::Bytes(lease.as_bytes().to_vec()))),
-                list([Value::Bytes(lead.holder.clone().into_bytes())]),
+                list(lead.shown().map(|(lease, _)| Cell::Bytes(lease.as_bytes().to_vec()))),
+                list([Cell::Bytes(lead.holder.clone().into_bytes())]),
             ));
         }
         let held = line.connection().fetch_all(sqlx::raw_sql(AssertSqlSafe(text))).await;

@@ -10,7 +10,7 @@ use campanile_store::{ExecutorStore, Lead, Result, Taken, may_replace};
 use crate::MysqlStore;
 use crate::connection::{Write, composed, sql};
 use crate::rows::{Columns, maybe_written, written};
-use crate::values::{Value, list, row};
+use crate::values::{Cell, list, row};
 
 #[async_trait]
 impl ExecutorStore for MysqlStore {
@@ -48,7 +48,7 @@ impl Write {
         seen: &[ExecutorEntry],
     ) -> Result<BTreeMap<(String, String), ExecutorEntry>> {
         let gone = seen.iter().filter(|entry| entry.gone_at.is_some());
-        let text = |text: &str| list([Value::Bytes(text.as_bytes().to_vec())]);
+        let text = |text: &str| list([Cell::Bytes(text.as_bytes().to_vec())]);
         let named: Vec<String> = gone
             .map(|entry| format!("(grp = {} AND name = {})", text(&entry.executor.group), text(&entry.executor.name)))
             .collect();

@@ -10,7 +10,7 @@ use sqlx::mysql::MySqlRow;
 use crate::MysqlStore;
 use crate::connection::{composed, sql};
 use crate::rows::{Columns, number};
-use crate::values::{Row, Value, list, row};
+use crate::values::{Cell, Row, list, row};
 
 #[async_trait]
 impl LeaseStore for MysqlStore {
@@ -89,8 +89,8 @@ fn lease_row(row: &MySqlRow) -> Result<LeaseRow> {
     })
 }
 
-fn bytes(text: &str) -> Value {
-    Value::Bytes(text.as_bytes().to_vec())
+fn bytes(text: &str) -> Cell {
+    Cell::Bytes(text.as_bytes().to_vec())
 }
 
 impl MysqlStore {

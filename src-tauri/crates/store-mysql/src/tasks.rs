@@ -16,7 +16,7 @@ use crate::connection::{Line, Write, composed, sql, within};
 use crate::instances::Only;
 use crate::rows::{self, Columns, Id, limit};
 use crate::shards::Brought;
-use crate::values::{IntoValue, Row, Value, ids, list, numbers, row, union};
+use crate::values::{Cell, IntoCell, Row, ids, list, numbers, row, union};
 
 pub(crate) const MAKE: &str = "INSERT INTO tasks (
         instance_seq, id, instance, job, version, grp, processor, limits, state, attempt, fence, lane, due_at, ready_at,
@@ -133,7 +133,7 @@ impl TaskStore for MysqlStore {
                     "(SELECT seq, lane, lane_since FROM tasks FORCE INDEX (tasks_ready)
                       WHERE state = 101 AND need_hash = UNHEX(SHA2({}, 256)) AND lane <= {down_to}
                       ORDER BY lane, lane_since, seq LIMIT {})",
-                    list([Value::Bytes(need.into_bytes())]),
+                    list([Cell::Bytes(need.into_bytes())]),
                     limit(most.min(wanted.limit))
                 )
             })
@@ -388,10 +388,10 @@ async fn held_in(line: &mut Line, scopes: &[Scope]) -> Result<Vec<u64>> {
             held.insert(Scope::Job(row.id("job")?), row.count("n")?);
         }
     }
-    let tenants: Vec<Value> = scopes
+    let tenants: Vec<Cell> = scopes
         .iter()
         .filter_map(|scope| match scope {
-            Scope::Tenant(tenant) => Some(tenant.value()),
+            Scope::Tenant(tenant) => Some(tenant.cell()),
             _ => None,
         })
         .collect();
@@ -417,7 +417,7 @@ impl Line {
                 format!(
                     "(SELECT need_hash, need FROM tasks FORCE INDEX (tasks_ready)
                       WHERE state = 101 AND need_hash = {} LIMIT 1)",
-                    list([Value::Bytes(hash)])
+                    list([Cell::Bytes(hash)])
                 )
             })
             .collect();

@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-use campanile_model::Timestamp;
+pub(crate) use campanile_store_sql::{Cell, IntoCell, Row, id, row};
 
 use crate::rows::Id;
 
@@ -17,95 +17,36 @@ pub(crate) const LONGEST_TEXT: usize = 4 << 20;
 /// A table that is joined grows slower than its rows: beyond this many it is another statement.
 const JOINED_ROWS: usize = 128;
 
-#[derive(Clone, Debug)]
-pub(crate) enum Value {
-    Null,
-    Number(i64),
-    Bytes(Vec<u8>),
-    Text(String),
-}
-
-impl Value {
-    fn write(&self, text: &mut String) {
-        let hex = |text: &mut String, bytes: &[u8]| {
-            text.push_str("X'");
-            for byte in bytes {
-                text.push(char::from(HEX[usize::from(byte >> 4)]));
-                text.push(char::from(HEX[usize::from(byte & 15)]));
-            }
-            text.push('\'');
-        };
-        match self {
-            Value::Null => text.push_str("NULL"),
-            Value::Number(number) => write!(text, "{number}").expect("a string takes everything"),
-            Value::Bytes(bytes) => hex(text, bytes),
-            Value::Text(words) => {
-                text.push_str("_utf8mb4 ");
-                hex(text, words.as_bytes());
-            }
+fn write(cell: &Cell, text: &mut String) {
+    let hex = |text: &mut String, bytes: &[u8]| {
+        text.push_str("X'");
+        for byte in bytes {
+            text.push(char::from(HEX[usize::from(byte >> 4)]));
+            text.push(char::from(HEX[usize::from(byte & 15)]));
+        }
+        text.push('\'');
+    };
+    match cell {
+        Cell::Null => text.push_str("NULL"),
+        Cell::Number(number) => write!(text, "{number}").expect("a string takes everything"),
+        Cell::Bytes(bytes) => hex(text, bytes),
+        Cell::Text(words) => {
+            text.push_str("_utf8mb4 ");
+            hex(text, words.as_bytes());
         }
     }
 }
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
-pub(crate) trait IntoValue {
-    fn value(self) -> Value;
-}
-
-macro_rules! into_value {
-    ($($type:ty: |$this:ident| $value:expr;)*) => {$(
-        impl IntoValue for $type {
-            fn value(self) -> Value {
-                let $this = self;
-                $value
-            }
-        }
-    )*};
-}
-
-into_value! {
-    i64: |n| Value::Number(n);
-    u8: |n| Value::Number(i64::from(n));
-    u16: |n| Value::Number(i64::from(n));
-    u32: |n| Value::Number(i64::from(n));
-    u64: |n| Value::Number(crate::rows::number(n));
-    bool: |flag| Value::Number(i64::from(flag));
-    &str: |text| Value::Text(text.to_owned());
-    String: |text| Value::Text(text);
-    &String: |text| Value::Text(text.clone());
-    Timestamp: |at| Value::Number(at.millis());
-    Value: |value| value;
-}
-
-impl<T: IntoValue> IntoValue for Option<T> {
-    fn value(self) -> Value {
-        self.map_or(Value::Null, IntoValue::value)
-    }
-}
-
-pub(crate) fn id<I: Id>(id: I) -> Value {
-    Value::Bytes(id.blob())
-}
-
-/// `row![a, b, c]`: what stands beside each other in a row.
-macro_rules! row {
-    ($($value:expr),* $(,)?) => {
-        vec![$($crate::values::IntoValue::value($value)),*]
-    };
-}
-pub(crate) use row;
-
-pub(crate) type Row = Vec<Value>;
-
 /// `1, 2, 3`, or NULL where there is nothing: `IN (NULL)` finds no row.
-pub(crate) fn list(values: impl IntoIterator<Item = Value>) -> String {
+pub(crate) fn list(values: impl IntoIterator<Item = Cell>) -> String {
     let mut text = String::new();
     for value in values {
         if !text.is_empty() {
             text.push_str(", ");
         }
-        value.write(&mut text);
+        write(&value, &mut text);
     }
     if text.is_empty() { "NULL".to_owned() } else { text }
 }
@@ -115,7 +56,7 @@ pub(crate) fn ids<I: Id>(ids: impl IntoIterator<Item = I>) -> String {
 }
 
 pub(crate) fn numbers(numbers: impl IntoIterator<Item = i64>) -> String {
-    list(numbers.into_iter().map(Value::Number))
+    list(numbers.into_iter().map(Cell::Number))
 }
 
 /// One search after the other, each in parentheses; `order` is of all of them together. One alone brings its own order:
@@ -150,7 +91,7 @@ pub(crate) fn tables(rows: &[Row], longest: usize) -> Vec<String> {
             if n > 0 {
                 text.push_str(", ");
             }
-            value.write(text);
+            write(value, text);
             if first {
                 write!(text, " AS c{n}").expect("a string takes everything");
             }

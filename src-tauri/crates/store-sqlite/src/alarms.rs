@@ -14,15 +14,15 @@ use crate::connection::{Write, sql};
 use crate::rows::{self, Columns, batch, hexes, limit, number};
 
 const MAKE: &str = "INSERT INTO alarms (
-        id, fence, rule, severity, subject, job, message, state, first_at, last_at, count, streak, acknowledged,
+        id, fence, rule_name, severity, subject, job, message, state, first_at, last_at, times, streak, acknowledged,
         resolved_at)
     SELECT unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3, value ->> 4, unhex(value ->> 5), value ->> 6,
         value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13
     FROM jsonb_each(?)";
 
 const CHANGE: &str = "UPDATE alarms SET
-        fence = u.v ->> 1, rule = u.v ->> 2, severity = u.v ->> 3, subject = u.v ->> 4, job = unhex(u.v ->> 5),
-        message = u.v ->> 6, state = u.v ->> 7, first_at = u.v ->> 8, last_at = u.v ->> 9, count = u.v ->> 10,
+        fence = u.v ->> 1, rule_name = u.v ->> 2, severity = u.v ->> 3, subject = u.v ->> 4, job = unhex(u.v ->> 5),
+        message = u.v ->> 6, state = u.v ->> 7, first_at = u.v ->> 8, last_at = u.v ->> 9, times = u.v ->> 10,
         streak = u.v ->> 11, acknowledged = u.v ->> 12, resolved_at = u.v ->> 13
     FROM (SELECT value AS v FROM jsonb_each(?)) AS u
     WHERE alarms.id = unhex(u.v ->> 0)";
@@ -69,7 +69,7 @@ impl AlarmStore for SqliteStore {
             .await?
             .rows(
                 sql("SELECT * FROM alarms
-                     WHERE seq IN (SELECT (SELECT seq FROM alarms WHERE rule = p.value ->> 0 AND subject = p.value ->> 1
+                     WHERE seq IN (SELECT (SELECT seq FROM alarms WHERE rule_name = p.value ->> 0 AND subject = p.value ->> 1
                                            ORDER BY seq DESC LIMIT 1)
                                    FROM jsonb_each(?) AS p)
                      ORDER BY seq")
@@ -127,7 +127,7 @@ impl Write {
             if fences.insert(alarm.id, -1).unwrap_or(0) != number(alarm.fence) {
                 return Ok(Taken::Lost);
             }
-            let values = rows::alarm_values(alarm)?;
+            let values = rows::carried(rows::alarm_values(alarm)?);
             if alarm.fence == 0 { new.push(values) } else { changed.push(values) }
         }
         if !new.is_empty() {

@@ -14,17 +14,17 @@ use sqlx::sqlite::SqliteRow;
 
 use crate::SqliteStore;
 use crate::connection::{Write, composed, sql, within};
-use crate::rows::{self, Columns, Id, batch, hexes, limit};
+use crate::rows::{self, Columns, Hex, Id, batch, hexes, limit};
 
 const MAKE: &str = "INSERT INTO instances (
-        id, job, version, origin, key, planned, due, not_before, reason, created, state, beside, replaces, lane,
+        id, job, version, origin, firing_key, planned, due, not_before, reason, created, state, beside, replaces, lane,
         parameters, repeats, asked_by, assigned_at, started_at, finished_at, result, executor, failure)
     SELECT unhex(value ->> 0), unhex(value ->> 1), value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
         value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13,
         value ->> 14, unhex(value ->> 15), value ->> 16, value ->> 17, value ->> 18, value ->> 19, value ->> 20,
         value ->> 21, value ->> 22
     FROM jsonb_each(?) WHERE true
-    ON CONFLICT (job, origin, key) DO NOTHING
+    ON CONFLICT (job, origin, firing_key) DO NOTHING
     RETURNING id";
 
 #[async_trait]
@@ -159,7 +159,7 @@ impl InstanceStore for SqliteStore {
                 let several = assignment.tasks.len() > 1 || assignment.tasks.iter().any(|task| task.limits.of_several);
                 moments.push(json!([seq, assignment.at, several]));
                 for task in &assignment.tasks {
-                    tasks.push(rows::task_values(seq, task, task.fence())?);
+                    tasks.push(rows::carried(rows::task_values(seq, task, task.fence())?));
                 }
             }
         }
@@ -242,7 +242,7 @@ impl InstanceStore for SqliteStore {
     }
 
     async fn firing(&self, job: JobId, origin: Origin, key: &str) -> Result<Option<InstanceId>> {
-        let found = sql("SELECT id FROM instances WHERE job = ? AND origin = ? AND key = ?")
+        let found = sql("SELECT id FROM instances WHERE job = ? AND origin = ? AND firing_key = ?")
             .bind(job.blob())
             .bind(origin.name())
             .bind(key.to_owned());
@@ -337,7 +337,7 @@ impl Write {
         let mut values = Vec::new();
         let mut jobs = HashMap::new();
         for instance in instances {
-            values.push(rows::instance_values(instance)?);
+            values.push(rows::carried(rows::instance_values(instance)?));
             jobs.insert(instance.id, (instance.job, instance.origin.is_planned().then_some(instance.planned)));
         }
         if values.is_empty() {
@@ -373,7 +373,7 @@ impl Write {
         if !entries.longer_omissions.is_empty() {
             let longer = entries.longer_omissions.into_iter().map(|(seq, (to, more))| json!([seq, to, more])).collect();
             self.execute(
-                sql("UPDATE omissions SET to_at = u.to_at, count = count + u.more
+                sql("UPDATE omissions SET to_at = u.to_at, times = times + u.more
                      FROM (SELECT value ->> 0 AS seq, value ->> 1 AS to_at, value ->> 2 AS more
                            FROM jsonb_each(?)) AS u
                      WHERE omissions.seq = u.seq")
@@ -387,7 +387,7 @@ impl Write {
                 .iter()
                 .map(|row| json!([row.job.hex(), row.version, row.from, row.to, row.count, row.reason.name()]));
             self.execute(
-                sql("INSERT INTO omissions (job, version, from_at, to_at, count, reason)
+                sql("INSERT INTO omissions (job, version, from_at, to_at, times, reason)
                      SELECT unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5
                      FROM jsonb_each(?)")
                 .bind(batch(new.collect())),

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::SqliteStore;
 use crate::connection::{Write, composed, sql, within};
-use crate::rows::{self, Columns, Id, batch, hexes, limit, written};
+use crate::rows::{self, Columns, Hex, Id, batch, hexes, limit, written};
 
 #[async_trait]
 impl JobStore for SqliteStore {
@@ -113,7 +113,7 @@ impl JobStore for SqliteStore {
         let spans = line.rows(sql("SELECT * FROM ledger_spans WHERE job = ? ORDER BY seq").bind(job.blob())).await?;
         let made = line
             .rows(
-                sql("SELECT id, origin, key, planned, due FROM instances
+                sql("SELECT id, origin, firing_key, planned, due FROM instances
                      WHERE job = ? AND origin IN ('schedule', 'added') AND due > ? ORDER BY due, seq")
                 .bind(job.blob())
                 .bind(mark.unwrap_or(i64::MIN)),
@@ -128,7 +128,7 @@ impl JobStore for SqliteStore {
                 Ok(MadeInstance {
                     id: row.id("id")?,
                     origin: row.named("origin", campanile_model::instance::Origin::named)?,
-                    key: row.text("key")?,
+                    key: row.text("firing_key")?,
                     planned: row.time("planned")?,
                     due: row.time("due")?,
                 })

@@ -149,7 +149,7 @@ impl Write {
             })
             .collect::<Result<Vec<_>>>()?;
         self.execute(
-            sql("INSERT INTO audit (at, who, action, subject, before, after)
+            sql("INSERT INTO audit (at, who, action, subject, before_value, after_value)
                  SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5
                  FROM jsonb_each(?)")
             .bind(batch(values)),

@@ -12,7 +12,7 @@ use sqlx::sqlite::SqliteRow;
 use crate::SqliteStore;
 use crate::connection::{Write, composed, sql, within};
 use crate::instances::Only;
-use crate::rows::{self, Columns, Id, Texts, batch, limit, number, written};
+use crate::rows::{self, Columns, Hex, Id, Texts, batch, limit, number, written};
 
 #[async_trait]
 impl ShardStore for SqliteStore {
@@ -279,7 +279,7 @@ impl Write {
             .await?;
         }
         if !what.tasks.is_empty() {
-            let tasks = what.tasks.iter().map(|task| rows::task_values(seq, task, task.fence()));
+            let tasks = what.tasks.iter().map(|task| rows::task_values(seq, task, task.fence()).map(rows::carried));
             self.execute(sql(crate::tasks::MAKE).bind(batch(tasks.collect::<Result<_>>()?))).await?;
         }
         Ok(Taken::Done)

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::SqliteStore;
 use crate::connection::{Line, Write, composed, sql, within};
 use crate::instances::Only;
-use crate::rows::{self, Columns, Id, batch, hexes, limit};
+use crate::rows::{self, Columns, Hex, Id, batch, hexes, limit};
 use crate::shards::Brought;
 
 pub(crate) const MAKE: &str = "INSERT INTO tasks (
@@ -467,7 +467,7 @@ impl Write {
 
         let moved = latest
             .into_iter()
-            .map(|(seq, step)| rows::task_values(seq, step.task(), step.next_fence()))
+            .map(|(seq, step)| rows::task_values(seq, step.task(), step.next_fence()).map(rows::carried))
             .collect::<Result<Vec<Value>>>()?;
         if !moved.is_empty() {
             self.execute(sql(MOVE_ON).bind(batch(moved))).await?;
@@ -489,7 +489,8 @@ impl Write {
     }
 
     pub(crate) async fn put_incidents<'i>(&mut self, incidents: impl Iterator<Item = &'i Incident>) -> Result<()> {
-        let values = incidents.map(rows::incident_values).collect::<Result<Vec<Value>>>()?;
+        let values =
+            incidents.map(|one| rows::incident_values(one).map(rows::carried)).collect::<Result<Vec<Value>>>()?;
         if values.is_empty() {
             return Ok(());
         }

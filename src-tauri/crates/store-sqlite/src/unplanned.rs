@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::SqliteStore;
 use crate::connection::{Write, composed, sql, within};
 use crate::instances::Only;
-use crate::rows::{self, Columns, Id, batch, hexes, limit, maybe_written, written};
+use crate::rows::{self, Columns, Hex, Id, batch, hexes, limit, maybe_written, written};
 
 #[async_trait]
 impl UnplannedStore for SqliteStore {
@@ -305,7 +305,7 @@ impl Write {
             return Ok(());
         }
         self.execute(
-            sql("INSERT INTO questions (id, job, version, from_at, to_at, count, asked_at, until_at, answer)
+            sql("INSERT INTO questions (id, job, version, from_at, to_at, times, asked_at, until_at, answer)
                  SELECT unhex(value ->> 0), unhex(value ->> 1), value ->> 2, value ->> 3, value ->> 4, value ->> 5,
                         value ->> 6, value ->> 7, value ->> 8
                  FROM jsonb_each(?)")
