@@ -89,12 +89,18 @@ func (s *stream) grant(ask *v1.AskLocks, locks ...*v1.HeldLock) {
 
 func xAndY() []*v1.HeldLock { return []*v1.HeldLock{{Name: "x", Token: 7}, {Name: "y", Token: 2}} }
 
-func TestALockIsAskedForGrantedReleasedAndConfirmed(t *testing.T) {
+// taskThatAsks is the stream of an executor whose task "a" has just asked for its locks.
+func taskThatAsks(t *testing.T, name string, processor func(context.Context, *Task) (any, error)) (*scriptedNode, *stream, *v1.AskLocks) {
+	t.Helper()
 	node := newNode(t)
-	node.started(func(e *Executor) { e.Func("brief", brief) })
+	node.started(func(e *Executor) { e.Func(name, processor) })
 	s := node.joined()
-	s.push("a", "brief", "{}")
-	ask := s.asked()
+	s.push("a", name, "{}")
+	return node, s, s.asked()
+}
+
+func TestALockIsAskedForGrantedReleasedAndConfirmed(t *testing.T) {
+	_, s, ask := taskThatAsks(t, "brief", brief)
 	if len(ask.Names) != 1 || ask.Names[0] != "x" || ask.WaitMs != 0 || ask.LeaseMs != nil {
 		t.Fatalf("asked %v", ask)
 	}
@@ -109,11 +115,7 @@ func TestALockIsAskedForGrantedReleasedAndConfirmed(t *testing.T) {
 }
 
 func TestARefusalIsTheTasksError(t *testing.T) {
-	node := newNode(t)
-	node.started(func(e *Executor) { e.Func("brief", brief) })
-	s := node.joined()
-	s.push("a", "brief", "{}")
-	ask := s.asked()
+	_, s, ask := taskThatAsks(t, "brief", brief)
 	why := &v1.Failure{Class: v1.FailureClass_FAILURE_CLASS_TRANSIENT, Code: "k_sc_ec_300071", MessageEn: "held"}
 	s.tell(&v1.ToExecutor_LocksRefused{LocksRefused: &v1.LocksRefused{Attempt: ask.Attempt, Ask: ask.Ask, Why: why}})
 	if end := s.end(); end != "failed TRANSIENT k_sc_ec_300071" {
@@ -122,11 +124,7 @@ func TestARefusalIsTheTasksError(t *testing.T) {
 }
 
 func TestALostLockCancelsTheTaskWhichFailsAsTransient(t *testing.T) {
-	node := newNode(t)
-	node.started(func(e *Executor) { e.Func("keep", keep) })
-	s := node.joined()
-	s.push("a", "keep", "{}")
-	ask := s.asked()
+	_, s, ask := taskThatAsks(t, "keep", keep)
 	s.grant(ask, xAndY()...)
 	s.tell(&v1.ToExecutor_LocksLost{LocksLost: &v1.LocksLost{Attempt: ask.Attempt, Ask: ask.Ask, Names: []string{"y"}}})
 	if end := s.end(); end != "failed TRANSIENT k_sc_ec_300070" {
@@ -135,11 +133,7 @@ func TestALostLockCancelsTheTaskWhichFailsAsTransient(t *testing.T) {
 }
 
 func TestAfterABreakWhatIsHeldAndWhatWaitsIsToldAgain(t *testing.T) {
-	node := newNode(t)
-	node.started(func(e *Executor) { e.Func("keep", keep) })
-	s := node.joined()
-	s.push("a", "keep", "{}")
-	first := s.asked()
+	node, s, first := taskThatAsks(t, "keep", keep)
 	s.grant(first, xAndY()...)
 	s.push("b", "keep", "{}")
 	second := s.asked()
@@ -155,11 +149,7 @@ func TestAfterABreakWhatIsHeldAndWhatWaitsIsToldAgain(t *testing.T) {
 }
 
 func TestATaskThatIsCancelledWaitsForNoLock(t *testing.T) {
-	node := newNode(t)
-	node.started(func(e *Executor) { e.Func("keep", keep) })
-	s := node.joined()
-	s.push("a", "keep", "{}")
-	ask := s.asked()
+	_, s, ask := taskThatAsks(t, "keep", keep)
 	s.ask("a", v1.CancelAsk_CANCEL_ASK_ASK)
 	if leave := s.left(); leave.Ask != ask.Ask {
 		t.Fatalf("left %v", leave)
@@ -170,11 +160,8 @@ func TestATaskThatIsCancelledWaitsForNoLock(t *testing.T) {
 }
 
 func TestAnAttemptThatIsForgottenHoldsNothing(t *testing.T) {
-	node := newNode(t)
-	node.started(func(e *Executor) { e.Func("keep", keep) })
-	s := node.joined()
-	s.push("a", "keep", "{}")
-	s.grant(s.asked(), xAndY()...)
+	_, s, ask := taskThatAsks(t, "keep", keep)
+	s.grant(ask, xAndY()...)
 	s.tell(&v1.ToExecutor_Forget{Forget: &v1.Forget{Attempt: ref("a")}})
 	if end := s.end(); end != "failed TRANSIENT k_sc_ec_300070" {
 		t.Fatal(end)
