@@ -26,10 +26,14 @@ scripts! {
     GIVE_UP = "locks/give_up.lua";
     BREAK = "locks/break.lua";
     LOOK = "locks/look.lua";
+    MEMORY = "locks/memory.lua";
 }
 
 /// Between two tries to listen.
 const LISTEN_AGAIN: Duration = Duration::from_millis(500);
+
+/// The mark of a memory that nobody asks for is forgotten after so long; it only begins anew then.
+const MARK_LASTS: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Keys that one step of a walk looks at, and the pause after it: a walk must not be felt by others.
 const STEP: usize = 500;
@@ -180,6 +184,12 @@ impl LockTable for RedisLocks {
             });
         }
         Ok(rows)
+    }
+
+    async fn memory(&self) -> Result<Duration> {
+        let mut script = MEMORY.key(format!("{PREFIX}lock-memory"));
+        let millis: i64 = self.line.run(script.arg(ms(MARK_LASTS))).await.map_err(away)?;
+        Ok(Duration::from_millis(u64::try_from(millis).unwrap_or(0)))
     }
 }
 

@@ -291,6 +291,7 @@ async fn a_quorum_stays_safe_while_one_of_three_forgets_again_and_again() {
         return;
     }
     let servers: Vec<Server> = (0..3).map(|_| Server::start(&[])).collect();
+    servers.iter().for_each(Server::has_remembered_for_long);
     let (seed, clock) = (seed(), spans());
     let quorum = |_| {
         let tables = servers.iter().flat_map(|server| tables_on(&Place::Single(server.url()), 1)).collect();

@@ -58,6 +58,10 @@ impl<T: LockTable> LockTable for Housed<T> {
     async fn held(&self, limit: usize) -> Result<Vec<LockRow>> {
         self.table.held(limit).await
     }
+
+    async fn memory(&self) -> Result<Duration> {
+        self.table.memory().await
+    }
 }
 
 fn open(server: &Server) -> RedisLocks {
@@ -79,6 +83,8 @@ async fn as_a_quorum() -> Option<Fresh> {
         return None;
     }
     let servers: Vec<Server> = (0..3).map(|_| Server::start(&[])).collect();
+    // One of them may be late.
+    servers.iter().for_each(Server::has_remembered_for_long);
     let tables = servers.iter().map(|server| Arc::new(open(server)) as Arc<dyn LockTable>).collect();
     let clock = tokio_clock();
     let table = Quorum::new(tables, clock.clone()).expect("three is odd");
@@ -175,6 +181,30 @@ async fn a_quorum_outlives_one_server_that_forgets_everything() {
     let second = quorum.enter(&lock, &entry("two"), LONG, None).await;
     assert!(!matches!(second, Ok(Entered::Ours { .. })), "one that forgot and one that is away are no majority");
     quorum.renew(&lock, &owner("one"), LONG).await.expect_err("nor are they for the holder, who must stop");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_memory_of_a_redis_begins_anew_when_it_forgets() {
+    if !installed() {
+        return;
+    }
+    let mut server = Server::start(&[]);
+    let table = open(&server);
+    assert!(table.memory().await.expect("it answers") < LONG);
+    let flushed: fn(&mut Server) = |server| drop(server.cli(&["FLUSHALL"]));
+    for forgets in [flushed, Server::restart] {
+        server.has_remembered_for_long();
+        assert!(table.memory().await.expect("it answers") > LONG);
+        forgets(&mut server);
+        let memory = loop {
+            match table.memory().await {
+                Ok(memory) => break memory,
+                Err(LockError::Unavailable(_)) => tokio::task::yield_now().await,
+                Err(other) => panic!("{other}"),
+            }
+        };
+        assert!(memory < LONG, "{memory:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

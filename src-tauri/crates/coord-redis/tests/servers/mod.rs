@@ -65,6 +65,11 @@ impl Server {
         self.child = spawn(self.port, self.home.path(), &self.arguments, self.ready);
     }
 
+    /// As it would say of itself after having run for years.
+    pub fn has_remembered_for_long(&self) {
+        assert_eq!(self.cli(&["SET", "campanile:1:lock-memory", "1"]), "OK");
+    }
+
     /// Freezes it: it takes connections still, and answers nothing.
     pub fn freeze(&self) {
         self.signal("-STOP");

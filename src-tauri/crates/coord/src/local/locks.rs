@@ -65,12 +65,13 @@ impl State {
 
 pub struct LocalLocks {
     clock: Arc<dyn Clock>,
+    since: Timestamp,
     state: Mutex<State>,
 }
 
 impl LocalLocks {
     pub fn new(clock: Arc<dyn Clock>) -> LocalLocks {
-        LocalLocks { clock, state: Mutex::default() }
+        LocalLocks { since: clock.now(), clock, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -188,6 +189,10 @@ impl LockTable for LocalLocks {
                 waiters: u32::try_from(waiters(lock)).unwrap_or(u32::MAX),
             })
             .collect())
+    }
+
+    async fn memory(&self) -> Result<Duration> {
+        Ok(self.clock.now().since(self.since))
     }
 }
 

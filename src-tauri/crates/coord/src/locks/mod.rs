@@ -161,6 +161,9 @@ pub trait LockTable: Send + Sync {
 
     /// Held locks by name, at most `limit`.
     async fn held(&self, limit: usize) -> Result<Vec<LockRow>>;
+
+    /// For how long it has certainly forgotten nothing. A restart, or whatever else empties it, begins this anew.
+    async fn memory(&self) -> Result<Duration>;
 }
 
 /// Where tokens come from: something that does not forget.

@@ -1,7 +1,8 @@
 //! One lock table out of several that share nothing: a lock is held where more than half of them say so.
 //!
-//! Losing a minority of them, with all they remembered, gives no lock to two holders. What it costs is a message to each
-//! for every step.
+//! Losing a minority of them, with all they remembered, gives no lock to two holders. One that has forgotten says yes to
+//! everybody, so its word counts only once every lease that it may have forgotten has ended; until then the others have
+//! to agree without it. What all this costs is a message or two to each for every step.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +19,9 @@ use crate::Clock;
 const DRIFT_PART: u32 = 100;
 const DRIFT: Duration = Duration::from_millis(2);
 
+/// Longer leases are only given by all tables together: no table's word is waited for longer than this.
+const REMEMBERS: Duration = super::LEASE;
+
 pub struct Quorum {
     tables: Vec<Arc<dyn LockTable>>,
     clock: Arc<dyn Clock>,
@@ -28,7 +32,7 @@ pub struct Quorum {
 pub struct NotOdd(pub usize);
 
 #[derive(Debug, thiserror::Error)]
-#[error("only {answered} of {asked} lock tables answered in time")]
+#[error("only {answered} of {asked} lock tables answered in time and have remembered for long enough")]
 struct TooFew {
     answered: usize,
     asked: usize,
@@ -62,6 +66,23 @@ impl Quorum {
             }
         });
         join_all(answers).await
+    }
+
+    /// A table's answer, and for how long it has forgotten nothing: asked afterwards, so that what it gave is in it.
+    async fn gives(
+        &self,
+        table: &dyn LockTable,
+        lock: &LockName,
+        entry: &Entry,
+        lease: Duration,
+        waits: Option<Duration>,
+    ) -> Result<(Entered, Duration)> {
+        let entered = table.enter(lock, entry, lease, waits).await?;
+        let memory = match entered {
+            Entered::Ours { .. } => table.memory().await?,
+            Entered::Theirs { .. } => Duration::ZERO,
+        };
+        Ok((entered, memory))
     }
 
     /// A verb that only a holder may use: a majority must say that it was one.
@@ -104,6 +125,16 @@ impl Quorum {
         Entered::Ours { count: counts[self.majority() - 1], token }
     }
 
+    /// Whether tables that gave a lock, and have forgotten nothing for so long, are enough for such a lease.
+    ///
+    /// Any two majorities have a table in common, and that one knows of the first when it is asked for the second, unless
+    /// it has forgotten in between. Of all tables together a minority may forget: the next majority still has one that
+    /// knows.
+    fn suffices(&self, memories: &[Duration], lease: Duration) -> bool {
+        let lasting = memories.iter().filter(|memory| **memory >= REMEMBERS).count();
+        memories.len() == self.tables.len() || (lease <= REMEMBERS && lasting >= self.majority())
+    }
+
     /// Whether what was given at `since` still holds for long enough to be worth anything.
     fn is_valid(&self, since: Timestamp, lease: Duration) -> bool {
         let spent = self.clock.now().since(since) + lease / DRIFT_PART + DRIFT;
@@ -115,33 +146,34 @@ impl Quorum {
 impl LockTable for Quorum {
     async fn enter(&self, lock: &LockName, entry: &Entry, lease: Duration, waits: Option<Duration>) -> Result<Entered> {
         let since = self.clock.now();
-        let answers = self.of_all(lease, |table| table.enter(lock, entry, lease, waits)).await;
-        let ours: Vec<(u32, Option<u64>)> = answers
-            .iter()
-            .filter_map(|answer| match answer {
-                Ok(Entered::Ours { count, token }) => Some((*count, *token)),
-                _ => None,
-            })
-            .collect();
-        if ours.len() >= self.majority() && self.is_valid(since, lease) {
+        let answers = self.of_all(lease, |table| self.gives(table, lock, entry, lease, waits)).await;
+        let (mut ours, mut memories) = (Vec::new(), Vec::new());
+        for answer in &answers {
+            if let Ok((Entered::Ours { count, token }, memory)) = answer {
+                ours.push((*count, *token));
+                memories.push(*memory);
+            }
+        }
+        if self.suffices(&memories, lease) && self.is_valid(since, lease) {
             return Ok(self.agreed(&ours));
         }
         // Only where we know that we entered: one that did not answer may hold an earlier entry of ours, and what it
         // did unseen expires.
-        let entered = self.tables.iter().zip(&answers).filter(|(_, answer)| matches!(answer, Ok(Entered::Ours { .. })));
+        let entered =
+            self.tables.iter().zip(&answers).filter(|(_, answer)| matches!(answer, Ok((Entered::Ours { .. }, _))));
         for left in join_all(entered.map(|(table, _)| table.leave(lock, entry, lease))).await {
             if let Err(error) = left {
                 tracing::debug!(%lock, owner = %entry.owner, error = &error as &dyn std::error::Error, "left to expire");
             }
         }
         let theirs = answers.iter().filter_map(|answer| match answer {
-            Ok(Entered::Theirs { owner, left }) => Some((left, owner)),
+            Ok((Entered::Theirs { owner, left }, _)) => Some((left, owner)),
             _ => None,
         });
         match theirs.max() {
             Some((left, holder)) => Ok(Entered::Theirs { owner: holder.clone(), left: *left }),
             None => {
-                let answered = answers.iter().filter(|answer| answer.is_ok()).count();
+                let answered = memories.iter().filter(|memory| **memory >= REMEMBERS).count();
                 Err(LockError::Unavailable(Box::new(TooFew { answered, asked: self.tables.len() })))
             }
         }
@@ -219,6 +251,13 @@ impl LockTable for Quorum {
         rows.truncate(limit);
         Ok(rows)
     }
+
+    async fn memory(&self) -> Result<Duration> {
+        let answers = self.of_all(super::LEASE, |table| table.memory()).await;
+        let mut memories: Vec<Duration> = answers.into_iter().filter_map(Result::ok).collect();
+        memories.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(memories.get(self.majority() - 1).copied().unwrap_or_default())
+    }
 }
 
 #[cfg(test)]
@@ -226,7 +265,7 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use super::Quorum;
+    use super::{Quorum, REMEMBERS};
     use crate::LocalLocks;
     use crate::conformance::tokio_clock;
     use crate::locks::{Entered, Entry, LockName, LockTable, Owner};
@@ -251,6 +290,48 @@ mod tests {
         for (tables, accepted) in [(1, false), (2, false), (3, true), (4, false), (5, true)] {
             let tables = (0..tables).map(|_| Arc::new(LocalLocks::new(clock.clone())) as _).collect();
             assert_eq!(Quorum::new(tables, clock.clone()).is_ok(), accepted);
+        }
+    }
+
+    /// A table that has begun anew while the others have not.
+    fn forgetful(tables: &[Arc<LocalLocks>], place: usize) -> Quorum {
+        let clock = tokio_clock();
+        let mut tables: Vec<Arc<dyn LockTable>> = tables.iter().map(|table| table.clone() as _).collect();
+        tables[place] = Arc::new(LocalLocks::new(clock.clone()));
+        Quorum::new(tables, clock).expect("three is odd")
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_word_of_one_that_has_forgotten_counts_once_what_it_forgot_is_over() {
+        let (tables, _) = three();
+        let (lock, one, two) = (LockName::new("a").expect("a good name"), entry("one"), entry("two"));
+        tokio::time::sleep(REMEMBERS).await;
+        // A majority gave it; one of that then forgets.
+        for table in &tables[..2] {
+            table.enter(&lock, &one, LEASE, None).await.expect("free");
+        }
+        let quorum = forgetful(&tables, 0);
+        let entered = quorum.enter(&lock, &two, LEASE, None).await.expect("all answer");
+        assert!(matches!(entered, Entered::Theirs { .. }), "{entered:?}");
+        tokio::time::sleep(REMEMBERS).await;
+        let entered = quorum.enter(&lock, &two, LEASE, None).await.expect("all answer");
+        assert!(matches!(entered, Entered::Ours { .. }), "{entered:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn how_many_must_give_a_lock() {
+        let (_, quorum) = three();
+        let (new, old, long) = (Duration::ZERO, REMEMBERS, REMEMBERS + Duration::from_secs(1));
+        for (memories, lease, suffices) in [
+            (vec![new, new, new], LEASE, true),
+            (vec![new, new, new], long, true),
+            (vec![old, old], LEASE, true),
+            (vec![old, old], long, false),
+            (vec![new, old], LEASE, false),
+            (vec![old], LEASE, false),
+            (vec![], LEASE, false),
+        ] {
+            assert_eq!(quorum.suffices(&memories, lease), suffices, "{memories:?} {lease:?}");
         }
     }
 
