@@ -10,7 +10,7 @@ use campanile_model::Timestamp;
 use campanile_model::node::NodeEntry;
 use campanile_store::{LeaseStore as _, NodeStore as _};
 use campanile_store_mysql::MysqlStore;
-use campanile_tests::campanile::{Campanile, Member, Serve, told, wait_for, wait_until};
+use campanile_tests::campanile::{Campanile, LOOK_EVERY, Member, PATIENCE, Serve, told, wait_for, wait_until};
 use serde_json::{Value, json};
 
 use crate::chaos::{Counts, Kept, agrees, kept};
@@ -238,16 +238,31 @@ impl Team {
         let mut pause = vec!["pause"];
         pause.extend(jobs.iter().map(String::as_str));
         self.nodes[0].cli(&pause).done();
-        wait_until("everything has ended", || {
-            let page = self.nodes[1].cli(&["runs", "--state", "waiting", "--state", "running"]).done();
-            page["rows"].as_array().is_some_and(Vec::is_empty)
-        });
+        self.everything_ends();
         self.nodes[2].checks_the_ledger();
         self.members.clear();
         for serve in self.serving.iter_mut().filter_map(Option::take) {
             assert!(serve.stop().success());
         }
         assert_eq!(self.nodes_that_are_there(), [], "each has left in good order");
+    }
+
+    /// However much has piled up, it gets less until nothing is left.
+    fn everything_ends(&self) {
+        let (mut ended, mut at) = (self.ended().len(), Instant::now());
+        loop {
+            let page = self.nodes[1].cli(&["runs", "--state", "waiting", "--state", "running"]).done();
+            let Some(left) = page["rows"].as_array().and_then(|rows| rows.first()) else { return };
+            let now = self.ended().len();
+            if now > ended {
+                (ended, at) = (now, Instant::now());
+            }
+            if at.elapsed() > PATIENCE {
+                let why = left["id"].as_str().map(|id| self.nodes[1].cli(&["why", id]));
+                panic!("nothing ends any more, and there is left: {left}, {why:?}");
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
     }
 
     /// Every task with its way, which is the same story as the executors tell.
