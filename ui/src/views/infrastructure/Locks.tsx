@@ -4,9 +4,9 @@ import { useNavigate } from "@tanstack/react-router";
 import { LockKeyhole, LockOpen, Search, SearchX, ShieldCheck } from "lucide-react";
 import { useMemo, useState } from "react";
 import { locksQuery } from "@/api/infrastructure";
-import type { LockList, LocksKept, LockView } from "@/api/types";
+import type { LockList, LockView } from "@/api/types";
 import { AnswerTable, DueIn } from "@/components";
-import { figure, useWords } from "@/lib/words";
+import { figure, useLang, useWords } from "@/lib/words";
 import { Button, Clip, type Column, Drawer, EmptyState, TextField } from "@/primitives";
 import { Left, LockDetail, Party } from "./LockDetail";
 import { infrastructureRoute } from "./route";
@@ -160,7 +160,9 @@ function matches(row: LockView, typed: string): boolean {
 /** Where they are kept, and what that is worth. */
 function Worth({ of: list }: { of: LockList }) {
   const w = useWords(infrastructureWords).locks;
-  const kept: LocksKept | null = list.kept;
+  // Chinese sentences follow each other without one.
+  const gap = useLang() === "zh" ? "" : " ";
+  const { kept } = list;
   if (!kept) return null;
   return (
     <p
@@ -171,9 +173,9 @@ function Worth({ of: list }: { of: LockList }) {
       <ShieldCheck size={16} className="mt-px shrink-0 text-ink-3" aria-hidden="true" />
       <span>
         <span className="font-medium text-ink">{w.kept[kept]}</span>
-        {w.space}
+        {gap}
         {w.worth[kept]}
-        {w.space}
+        {gap}
         {w.token}
       </span>
     </p>

@@ -58,8 +58,6 @@ export const infrastructureWords = words(
         majority:
           "A lock is held where more than half of the servers say so. One that loses its data gives nothing to a second holder.",
       },
-      /** Between sentences. */
-      space: " ",
       token: "What must never be written twice checks the lock's token where it is written: no lock is a wall.",
       none: "No locks are given out here",
       noneHint:
@@ -150,7 +148,6 @@ export const infrastructureWords = words(
           "这是普通锁：Redis 丢失数据时（被清空、重启后数据不在、过早的故障切换），同一个锁可能有两个持有者，最长 10 秒。",
         majority: "超过半数的服务器认可才算持有。其中一台丢失数据，不会让第二方得到锁。",
       },
-      space: "",
       token: "绝不能写两次的内容，须在写入处核对锁的令牌：锁只是约定，不是屏障。",
       none: "此处不发放锁",
       noneHint:
