@@ -48,7 +48,7 @@ function rough(ms: number, lang: Lang): string {
 /** Where `at` stands seen from `now`: 'in 3 min', 'just now', '2 h ago'. */
 export function relative(at: number, now: number, lang: Lang): string {
   const ahead = at - now;
-  if (Math.abs(ahead) < 1_500) return lang === "zh" ? (ahead > 0 ? "即将" : "刚刚") : ahead > 0 ? "now" : "just now";
+  if (Math.abs(ahead) < 1_500) return lang === "zh" ? (ahead > 0 ? "现在" : "刚刚") : ahead > 0 ? "now" : "just now";
   if (ahead > 0) return lang === "zh" ? `${rough(ahead, lang)}后` : `in ${rough(ahead, lang)}`;
   return lang === "zh" ? `${rough(-ahead, lang)}前` : `${rough(-ahead, lang)} ago`;
 }
