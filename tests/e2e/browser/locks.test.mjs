@@ -13,7 +13,7 @@ const saves = (node, name, parameters) =>
 
 story(
   "a lock is seen with its holder, its time and who waits for it, and leads to the run",
-  async ({ page, node, go }) => {
+  async ({ page, node, go, also }) => {
     await go("/infrastructure");
     await page.getByTestId("infrastructure-verdict").getByText("This program drives the engine").waitFor();
     const locks = page.getByRole("grid", { name: "Locks" });
@@ -21,6 +21,7 @@ story(
     await page.getByTestId("locks-worth").getByText(/until then two may believe that they have it/).waitFor();
 
     const executor = joins(EXECUTORS, "one", { capacity: 4 });
+    also({ program: executor });
     await saves(node, "book", { lock: "accounts/17", ms: 600_000, again: true });
     await saves(node, "月末结账", { lock: "账簿", ms: 600_000 });
     const { instances } = await node.ask("run_jobs", { jobs: ["book"] });
@@ -38,7 +39,7 @@ story(
     await page.getByTestId("locks-count").getByText("2 locks").waitFor();
 
     // Its time goes down, and is renewed before it is over.
-    const left = async () => Number(/(\d+) s/.exec(await row.innerText())?.[1]);
+    const left = async () => Number(/(\d+) s/.exec(await row.getByTestId("lock-left").innerText())?.[1]);
     const first = await left();
     assert.ok(first > 10 && first <= 30, `${first} s`);
     await eventually("its time goes down", async () => (await left()) < first);

@@ -50,7 +50,7 @@ export function Left({ until, watched }: { until: number; watched: boolean }) {
   const late = watched && left < LATE_MS;
   const title = watched ? (late ? w.lateTitle : w.renewedTitle) : w.leaseTitle;
   return (
-    <span className="flex min-w-0 items-baseline gap-1.5" title={title}>
+    <span data-testid="lock-left" className="flex min-w-0 items-baseline gap-1.5" title={title}>
       <span className={cx("shrink-0", late && "font-medium text-warn")}>
         {left > 0 ? countdown(left, lang) : w.over}
       </span>
