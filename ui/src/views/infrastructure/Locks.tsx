@@ -202,6 +202,6 @@ function Nothing({ list, typed, onClear }: { list: LockList | undefined; typed: 
         <Button onPress={onClear}>{w.clear}</Button>
       </EmptyState>
     );
-  if (list && list.kept === null) return <EmptyState icon={<LockKeyhole />} title={w.none} hint={w.noneHint} />;
+  if (list && list.kept === null) return <EmptyState icon={<LockKeyhole />} title={w.empty} hint={w.noneHint} />;
   return <EmptyState icon={<LockOpen />} title={w.empty} hint={w.emptyHint} />;
 }

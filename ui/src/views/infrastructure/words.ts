@@ -59,9 +59,8 @@ export const infrastructureWords = words(
           "A lock is held where more than half of the servers say so. One that loses its data gives nothing to a second holder.",
       },
       token: "What must never be written twice checks the lock's token where it is written: no lock is a wall.",
-      none: "No locks are given out here",
       noneHint:
-        "The nodes of this team have no Redis in common. What each kept for itself would lock nobody else out: a task that asks for a lock fails with k_sc_ec_300074 and is tried again.",
+        "No Redis is named here. Where the nodes of a team have none in common no locks are given out: a task that asks for one fails with k_sc_ec_300074 and is tried again.",
       empty: "Nothing is locked",
       emptyHint: "A task takes a lock through its SDK, and holds it until it lets go or ends.",
       noMatch: "No lock matches",
@@ -149,9 +148,8 @@ export const infrastructureWords = words(
         majority: "超过半数的服务器认可才算持有。其中一台丢失数据，不会让第二方得到锁。",
       },
       token: "绝不能写两次的内容，须在写入处核对锁的令牌：锁只是约定，不是屏障。",
-      none: "此处不发放锁",
       noneHint:
-        "该团队的节点没有共用的 Redis。各节点自行保存的锁拦不住其他节点：请求锁的作业会以 k_sc_ec_300074 失败并重试。",
+        "此处没有配置 Redis。团队的节点若没有共用的 Redis，就不发放锁：请求锁的作业会以 k_sc_ec_300074 失败并重试。",
       empty: "当前没有锁",
       emptyHint: "作业通过 SDK 取得锁，并持有到释放或结束为止。",
       noMatch: "没有匹配的锁",
