@@ -55,6 +55,11 @@ fn of_two_tasks_that_lock_the_same_one_waits(sdk: &str) {
         (waits && row["holder"].is_object()).then_some(row)
     });
     let (holder, waiter) = (&row["holder"], &row["waiters"][0]);
+    assert_eq!((&holder["of"]["job_name"], &waiter["of"]["job_name"]), (&json!("first"), &json!("second")), "{row:#}");
+    let run = campanile.runs("first")[0]["id"].clone();
+    assert_eq!(holder["of"]["instance"], run, "the way to the run: {row:#}");
+    assert_eq!(campanile.cli(&["locks"]).done()["kept"], "process");
+    assert_eq!(campanile.cli(&["nodes"]).done()["rows"], json!([]), "one program drives the folder");
     assert_eq!((row["lock"].as_str(), row["count"].as_u64()), (Some("日报/1"), Some(1)), "{row:#}");
     assert_ne!(holder["executor"], waiter["executor"], "{row:#}");
     first.end().succeeded(1);
@@ -101,6 +106,14 @@ fn a_lock_goes_over_with_its_executor(url: &str, redis: &str, command: &[String]
         configures(node.data(), &text, 0o600);
         serving.push(Some(node.serves_with(&["--executors", &addresses[n]])));
     }
+    let shares = |of: &Campanile| {
+        let rows = of.cli(&["nodes"]).done()["rows"].as_array().expect("a list").clone();
+        let live = rows.into_iter().filter(|row| row["live"] == true);
+        let share = |row: Value| (row["partitions"].as_u64(), row["duties"].as_array().map_or(0, Vec::len));
+        live.map(share).collect::<Vec<_>>()
+    };
+    wait_until("the work is shared by both", || shares(&nodes[1]) == [(Some(32), 2), (Some(32), 2)]);
+    assert_eq!(nodes[1].cli(&["locks"]).done()["kept"], "redis");
     let diary = nodes[1].beside("diary");
     let record = |name: &str| nodes[1].beside(&format!("{name}.log"));
     let _one = Member::starts(command, &addresses[0], "one", 1, &diary, &record("one"));
@@ -124,6 +137,7 @@ fn a_lock_goes_over_with_its_executor(url: &str, redis: &str, command: &[String]
     let short = run("short");
     wait_until("the other waits", || locks(&nodes[1]).iter().any(|row| row["waiters"][0].is_object()));
     serving[0].take().expect("it serves").kill_9();
+    wait_until("the other has all of it", || shares(&nodes[1]) == [(Some(64), 4)]);
     for (name, run) in [("long", long), ("short", short)] {
         let end = run.join().expect("the run can be waited for");
         assert_eq!(end["row"]["state"], "succeeded", "{name}: {end:#}");

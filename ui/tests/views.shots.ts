@@ -6,6 +6,7 @@ import { type PreviewServer, preview } from "vite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BLACKOUT_SHOTS } from "./blackouts";
 import { fixture, install, type Script } from "./fixture";
+import { INFRASTRUCTURE_SHOTS } from "./infrastructure";
 import { SHARD_SHOTS } from "./sharded";
 import { TEAM_SHOTS } from "./teams";
 import { TIME_SHOTS, withTime } from "./time";
@@ -355,6 +356,7 @@ const SHOTS: Shot[] = [
   ...TIME_SHOTS,
   ...BLACKOUT_SHOTS,
   ...SHARD_SHOTS,
+  ...INFRASTRUCTURE_SHOTS,
   ...TEAM_SHOTS,
 ];
 

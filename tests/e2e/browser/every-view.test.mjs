@@ -81,6 +81,7 @@ async function fill(node) {
     "/executors",
     `/executors?executor=local/${encodeURIComponent(executor.name)}`,
     "/alarms",
+    "/infrastructure",
     "/settings",
     "/nowhere",
   ];
@@ -149,6 +150,7 @@ story("an empty node's views are empty in words, not in silence", async ({ page,
     ["/runs", "Nothing has run yet"],
     ["/alarms", "No open alarms"],
     ["/calendar", "Nothing fires in these days"],
+    ["/infrastructure", "Nothing is locked"],
   ]) {
     await go(address);
     await page.getByText(words).first().waitFor();

@@ -4,8 +4,9 @@
 // print is kept, so that a story that fails can show it.
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { eventually } from "./eventually.mjs";
 
 const started = new Set();
@@ -151,6 +152,22 @@ export async function serve({ data = freshFolder(), shell = true, port = 0, args
 
   await eventually("the node leads its folder", async () => (await ask("status")).node !== "leaderless");
   return { ...program, data, program, url, origin: url.origin, token, address, ask, job, instance };
+}
+
+/** An address on this machine that nobody listens at just now. */
+export async function freeAddress() {
+  const server = createServer();
+  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address();
+  await new Promise((closed) => server.close(closed));
+  return `127.0.0.1:${port}`;
+}
+
+/** An executor of the group `conformance` (tests/executor) that joins a node; it was built along with the node. */
+export function joins(address, name, { capacity = 1 } = {}) {
+  const executor = join(dirname(required("CAMPANILE_BIN")), "conformance-executor");
+  const env = surroundings({ CAMPANILE_DIARY: join(freshFolder("campanile-diary-"), "diary") });
+  return start(executor, [address, name, String(capacity)], { env, name: `executor ${name}` });
 }
 
 const FINAL = new Set(["succeeded", "failed", "cancelled", "superseded"]);

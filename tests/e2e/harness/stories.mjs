@@ -20,11 +20,11 @@ after(closeChrome);
 /**
  * @param {string} name
  * @param {(scene: Scene) => Promise<void>} tell
- * @param {{ shell?: boolean, timeout?: number, looks?: Parameters<typeof openConsole>[1], before?: (node: Awaited<ReturnType<typeof serve>>) => Promise<void> }} [wishes]
+ * @param {{ shell?: boolean, args?: string[], timeout?: number, looks?: Parameters<typeof openConsole>[1], before?: (node: Awaited<ReturnType<typeof serve>>) => Promise<void> }} [wishes]
  */
-export function story(name, tell, { shell = true, timeout = 120_000, looks, before } = {}) {
+export function story(name, tell, { shell = true, args, timeout = 120_000, looks, before } = {}) {
   test(name, { timeout }, async () => {
-    const node = await serve({ shell });
+    const node = await serve({ shell, args });
     const nodes = [node];
     /** @type {Awaited<ReturnType<typeof openConsole>>[]} */
     const consoles = [];

@@ -1063,12 +1063,20 @@ rows: Array<LockView>,
 /**
  * There are more than are written down.
  */
-left_out: number, };
+left_out: number,
+/**
+ * None: there is no place that all nodes of the team see, and none are given out.
+ */
+kept: LocksKept | null, };
 
 /**
  * An attempt that holds or waits.
  */
 export type LockParty = { group: string, executor: string, task: string, attempt: number,
+/**
+ * The run that the task is of, as long as it is kept.
+ */
+of: LockRun | null,
 /**
  * Through which node.
  */
@@ -1077,6 +1085,12 @@ node: string, since: Moment,
  * When the lease ends unless it is renewed, or the patience of one that waits.
  */
 until: Moment, };
+
+export type LockRun = { instance: string, job_name: string,
+/**
+ * Which part it is of a run that is cut into shards.
+ */
+part: Part | null, };
 
 export type LockView = { lock: string,
 /**
@@ -1099,6 +1113,11 @@ watched: boolean,
  * Who has waited longest comes first.
  */
 waiters: Array<LockParty>, };
+
+/**
+ * Where it is known who holds what: what a lock is worth hangs on it.
+ */
+export type LocksKept = "process" | "redis" | "majority";
 
 export type LogHit = {
 /**
@@ -1203,6 +1222,48 @@ text: string,
  * `+08:00`
  */
 offset: string, };
+
+export type NodeDuty = "clerk" | "monitor" | "alerter" | "sweeper";
+
+export type NodeList = { now: Timestamp,
+/**
+ * Those that are there before those that have gone, by name. None on a data folder: one program drives it alone.
+ */
+rows: Array<NodeRow>, };
+
+export type NodeRow = {
+/**
+ * Of one life.
+ */
+node: string,
+/**
+ * What people call it.
+ */
+name: string,
+/**
+ * It was seen within its lease.
+ */
+live: boolean, version: string,
+/**
+ * Where executors reach it; empty: they do not.
+ */
+executors_at: string,
+/**
+ * Where consoles reach it; empty: they do not.
+ */
+console_at: string,
+/**
+ * How far its machine's clock is from the database's.
+ */
+offset_ms: number,
+/**
+ * So many of the launch partitions are with it, of so many.
+ */
+partitions: number, partitions_of: number,
+/**
+ * What it does for the whole team.
+ */
+duties: Array<NodeDuty>, since: Moment, seen: Moment, };
 
 export type NodeState = "leading" | "standby" | "leaderless";
 
@@ -2089,9 +2150,10 @@ export interface Operations {
   drain_executor: { input: DrainInput; output: DoneView };
   resume_executor: { input: OfExecutor; output: DoneView };
   list_held: { input: Nothing; output: HeldList };
-  list_locks: { input: Nothing; output: LockList };
   list_limits: { input: Nothing; output: LimitList };
   put_limit: { input: PutLimit; output: DoneView };
+  list_nodes: { input: Nothing; output: NodeList };
+  list_locks: { input: Nothing; output: LockList };
   list_connections: { input: Nothing; output: ConnectionList };
   put_connection: { input: PutConnection; output: DoneView };
   remove_connection: { input: OfConnection; output: DoneView };

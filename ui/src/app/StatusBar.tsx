@@ -43,7 +43,7 @@ export function StatusBar() {
         })}
       </span>
       <span className="ml-auto">
-        {w.lastEvent} {last === null ? w.never : relative(last, now, lang)}
+        {w.lastEvent} {last === null ? w.never : relative(Math.min(last, now), now, lang)}
       </span>
     </footer>
   );

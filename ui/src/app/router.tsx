@@ -4,6 +4,7 @@ import { createHashHistory, createRouter } from "@tanstack/react-router";
 import { alarmsRoute } from "@/views/alarms/route";
 import { calendarRoute } from "@/views/calendar/route";
 import { executorsRoute } from "@/views/executors/route";
+import { infrastructureRoute } from "@/views/infrastructure/route";
 import { editJobRoute, jobRoute, jobsRoute, newJobRoute } from "@/views/jobs/route";
 import { pulseRoute } from "@/views/pulse/route";
 import { runRoute } from "@/views/run/route";
@@ -23,6 +24,7 @@ const others = [
   runRoute,
   executorsRoute,
   alarmsRoute,
+  infrastructureRoute,
   settingsRoute,
   workingDaysRoute,
 ];

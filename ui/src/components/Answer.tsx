@@ -26,12 +26,19 @@ export function Answer<T>({ of: query, skeleton, children }: AnswerProps<T>) {
   return skeleton;
 }
 
-export function RefusalNotice({ error, onAgain }: { error: Error; onAgain?: () => void }) {
+interface RefusalProps {
+  error: Error;
+  onAgain?: () => void;
+  /** How far it stands from what is around it. */
+  className?: string;
+}
+
+export function RefusalNotice({ error, onAgain, className = "p-4" }: RefusalProps) {
   const w = useWords(answerWords);
   const said = useSaid();
   const refusal = error instanceof Refusal ? error : null;
   return (
-    <div className="p-4">
+    <div className={className}>
       <Notice
         tone="bad"
         icon={<CircleAlert />}

@@ -9,6 +9,8 @@ interface AnswerTableProps<Row> extends Omit<TableProps<Row>, "loading" | "class
 
 export function AnswerTable<Row>({ of: query, ...table }: AnswerTableProps<Row>) {
   if (query.isError && table.rows.length === 0)
-    return <RefusalNotice error={query.error ?? new Error()} onAgain={() => void query.refetch()} />;
+    return (
+      <RefusalNotice className="px-5 py-1" error={query.error ?? new Error()} onAgain={() => void query.refetch()} />
+    );
   return <Table {...table} className="h-full border-line border-t bg-surface" loading={query.isPending} />;
 }

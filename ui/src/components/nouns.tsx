@@ -24,8 +24,9 @@ export function TaskState({ code, brief = false }: { code: number; brief?: boole
       title={`${code} ${w.task[code]}: ${w.taskMeaning[code]}`}
     >
       <Glyph shape={look.shape} tone={look.tone} />
-      <span className="text-ink-3 text-xs">{code}</span>
-      {!brief && <span className={toneText[look.tone]}>{w.task[code]}</span>}
+      {/* On the line of the words beside it, wherever it stands. */}
+      <span className="self-baseline text-ink-3 text-xs leading-5">{code}</span>
+      {!brief && <span className={cx("self-baseline", toneText[look.tone])}>{w.task[code]}</span>}
     </span>
   );
 }
@@ -37,7 +38,7 @@ export function InstanceStateBadge({ state, brief = false }: { state: string; br
   return (
     <span className="inline-flex items-center gap-1.5 whitespace-nowrap" title={w.instance[known]}>
       <Glyph shape={look.shape} tone={look.tone} />
-      {!brief && <span className={toneText[look.tone]}>{w.instance[known]}</span>}
+      {!brief && <span className={cx("self-baseline", toneText[look.tone])}>{w.instance[known]}</span>}
       {brief && <span className="sr-only">{w.instance[known]}</span>}
     </span>
   );

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { relative, span } from "./relative";
+import { countdown, relative, span } from "./relative";
 
 const MIN = 60_000;
 const HOUR = 60 * MIN;
@@ -8,7 +8,7 @@ const DAY = 24 * HOUR;
 test.each([
   [0, "just now", "刚刚"],
   [-900, "just now", "刚刚"],
-  [900, "now", "即将"],
+  [900, "now", "现在"],
   [12_000, "in 12 s", "12 秒后"],
   [3 * MIN, "in 3 min", "3 分钟后"],
   [59 * MIN + 59_000, "in 59 min", "59 分钟后"],
@@ -32,4 +32,16 @@ test.each([
 ])("%i ms lasts '%s'", (ms, en, zh) => {
   expect(span(ms, "en")).toBe(en);
   expect(span(ms, "zh")).toBe(zh);
+});
+
+test.each([
+  [-5, "0 s", "0 秒"],
+  [1, "1 s", "1 秒"],
+  [29_001, "30 s", "30 秒"],
+  [3 * MIN, "3 min 00 s", "3 分 00 秒"],
+  [3 * MIN - 1, "3 min 00 s", "3 分 00 秒"],
+  [2 * HOUR + 10 * MIN, "2 h 10 min", "2 小时 10 分"],
+])("%i ms that are left are counted down as '%s'", (ms, en, zh) => {
+  expect(countdown(ms, "en")).toBe(en);
+  expect(countdown(ms, "zh")).toBe(zh);
 });

@@ -27,6 +27,15 @@ export function span(ms: number, lang: Lang): string {
   return `${Math.floor(n / DAY)} ${zh ? "天" : "d"}${hours === 0 || n >= 10 * DAY ? "" : ` ${hours} ${zh ? "小时" : "h"}`}`;
 }
 
+/** What is left, counted down by whole seconds and as wide as before: '9 s', '3 min 00 s'. Nothing below zero. */
+export function countdown(ms: number, lang: Lang): string {
+  const left = Math.max(0, Math.ceil(ms / SECOND) * SECOND);
+  const [minutes, seconds] = lang === "zh" ? ["分", "秒"] : ["min", "s"];
+  if (left < MINUTE) return `${left / SECOND} ${seconds}`;
+  if (left >= HOUR) return span(left, lang);
+  return `${Math.floor(left / MINUTE)} ${minutes} ${pad((left % MINUTE) / SECOND)} ${seconds}`;
+}
+
 /** One unit only, for 'in …' and '… ago'. */
 function rough(ms: number, lang: Lang): string {
   const zh = lang === "zh";
@@ -39,7 +48,7 @@ function rough(ms: number, lang: Lang): string {
 /** Where `at` stands seen from `now`: 'in 3 min', 'just now', '2 h ago'. */
 export function relative(at: number, now: number, lang: Lang): string {
   const ahead = at - now;
-  if (Math.abs(ahead) < 1_500) return lang === "zh" ? (ahead > 0 ? "即将" : "刚刚") : ahead > 0 ? "now" : "just now";
+  if (Math.abs(ahead) < 1_500) return lang === "zh" ? (ahead > 0 ? "现在" : "刚刚") : ahead > 0 ? "now" : "just now";
   if (ahead > 0) return lang === "zh" ? `${rough(ahead, lang)}后` : `in ${rough(ahead, lang)}`;
   return lang === "zh" ? `${rough(-ahead, lang)}前` : `${rough(-ahead, lang)} ago`;
 }

@@ -29,6 +29,12 @@ export function words<T extends Tree>(en: T, zh: Same<T>): Catalogue<Same<T>> {
   return { en: en as unknown as Same<T>, zh };
 }
 
+/** What stands between parts that are put together: names in a row, a name and what is said of it, two remarks. */
+export const marks = words(
+  { and: ", ", colon: ": ", comma: ", ", semicolon: "; ", open: " (", close: ")" },
+  { and: "、", colon: "：", comma: "，", semicolon: "；", open: "（", close: "）" },
+);
+
 let current: Lang = document.documentElement.lang.startsWith("zh") ? "zh" : "en";
 const listeners = new Set<() => void>();
 

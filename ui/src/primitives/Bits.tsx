@@ -83,14 +83,25 @@ interface EmptyStateProps {
   icon?: ReactNode;
   title: string;
   hint?: ReactNode;
+  /** One part of a page among others: it takes no more room than it has to say. */
+  small?: boolean;
   children?: ReactNode;
 }
 
-export function EmptyState({ icon, title, hint, children }: EmptyStateProps) {
+export function EmptyState({ icon, title, hint, small = false, children }: EmptyStateProps) {
   return (
-    <div className="flex h-full min-h-40 flex-col items-center justify-center gap-1 px-6 py-8 text-center">
-      {icon && <div className="mb-2 text-ink-3 [&_svg]:size-7 [&_svg]:stroke-[1.4]">{icon}</div>}
-      <div className="font-medium text-md">{title}</div>
+    <div
+      className={cx(
+        "flex h-full flex-col items-center justify-center px-6 text-center",
+        small ? "py-5" : "min-h-40 gap-1 py-8",
+      )}
+    >
+      {icon && (
+        <div className={cx("text-ink-3 [&_svg]:stroke-[1.4]", small ? "mb-1 [&_svg]:size-5" : "mb-2 [&_svg]:size-7")}>
+          {icon}
+        </div>
+      )}
+      <div className={cx("font-medium", !small && "text-md")}>{title}</div>
       {hint && <div className="max-w-104 text-balance text-ink-2">{hint}</div>}
       {children && <div className="mt-3 flex flex-wrap justify-center gap-2">{children}</div>}
     </div>
@@ -139,14 +150,15 @@ export function Notice({ tone, icon, title, actions, children }: NoticeProps) {
   return (
     <div
       role={tone === "bad" ? "alert" : "status"}
-      className={cx("flex items-start gap-2.5 rounded-md px-3 py-2", toneSoft[tone])}
+      className={cx("flex flex-wrap items-start gap-x-2.5 gap-y-1.5 rounded-md px-3 py-2", toneSoft[tone])}
     >
       {icon && <span className="mt-0.5 shrink-0 [&_svg]:size-4">{icon}</span>}
-      <div className="min-w-0 flex-1">
+      {/* Where there is no room beside them, what is said comes first and the actions under it. */}
+      <div className={cx("flex-1", actions ? "min-w-[min(12rem,100%_-_26px)]" : "min-w-0")}>
         {title && <div className="font-medium">{title}</div>}
         {children && <div className="text-ink-2">{children}</div>}
       </div>
-      {actions && <div className="flex shrink-0 gap-2">{actions}</div>}
+      {actions && <div className="ml-auto flex shrink-0 gap-2">{actions}</div>}
     </div>
   );
 }

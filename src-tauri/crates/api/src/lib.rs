@@ -24,6 +24,7 @@ mod limits;
 mod locks;
 mod logs;
 mod moments;
+mod nodes;
 pub mod operations;
 pub mod outside;
 mod painter;
@@ -60,7 +61,7 @@ use serde::{Deserialize, Serialize};
 use crate::files::Files;
 use crate::moments::Told;
 use crate::times::Times;
-use crate::views::{Allowed, NodeState, ProcessorView};
+use crate::views::{Allowed, LocksKept, NodeState, ProcessorView};
 
 pub use calendars::calendar_alone;
 pub use campanile_model::alarm::Severity;
@@ -111,6 +112,8 @@ pub struct About {
     pub data_folder: String,
     /// Of this machine.
     pub zone: String,
+    /// Where it is kept who holds a lock; none where none are given out.
+    pub locks: Option<LocksKept>,
     /// Where the program says over HTTP that it is well, while it drives the engine.
     pub health: Option<String>,
 }

@@ -1,9 +1,10 @@
 //! Locks that are held and waited for, as the nodes through which they are have written it down.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use campanile_model::Fault;
 use campanile_model::lock::LockClaim;
+use campanile_model::task::Task;
+use campanile_model::{Fault, TaskId};
 
 use crate::moments::Told;
 use crate::views::*;
@@ -13,16 +14,19 @@ use crate::{Api, CallContext};
 /// held through it goes on elsewhere or is over.
 const SILENT_AFTER_MS: i64 = 35_000;
 
+/// Of so many tasks it is told which run they are of.
+const NAMED: usize = 200;
+
 impl Api {
     pub(crate) async fn list_locks(&self, _: Nothing, cx: &CallContext) -> Result<LockList, Fault> {
         let told = self.told(cx)?;
         let now = self.now();
+        let mut boards = self.store().lock_boards().await?;
+        boards.retain(|board| now.millis() - board.seen_at.millis() <= SILENT_AFTER_MS);
+        let runs = self.runs_of(boards.iter().flat_map(|board| &board.claims)).await?;
         let mut rows: BTreeMap<String, LockView> = BTreeMap::new();
         let mut left_out = 0;
-        for board in self.store().lock_boards().await? {
-            if now.millis() - board.seen_at.millis() > SILENT_AFTER_MS {
-                continue;
-            }
+        for board in boards {
             left_out += board.left_out;
             for claim in board.claims {
                 let row = rows.entry(claim.lock.clone()).or_insert_with(|| LockView {
@@ -33,7 +37,7 @@ impl Api {
                     watched: false,
                     waiters: Vec::new(),
                 });
-                let party = party(&claim, &board.node, &told);
+                let party = party(&claim, &board.node, &runs, &told);
                 match claim.held {
                     // Of two that both say they hold it, the later one does.
                     Some(held) if row.token.is_none_or(|token| token < held.token) => {
@@ -49,16 +53,32 @@ impl Api {
         for row in &mut rows {
             row.waiters.sort_by_key(|waiter| waiter.since.ms);
         }
-        Ok(LockList { now, rows, left_out })
+        Ok(LockList { now, rows, left_out, kept: self.about.locks })
+    }
+
+    /// By task, as claims name it.
+    async fn runs_of(&self, claims: impl Iterator<Item = &LockClaim>) -> Result<HashMap<String, LockRun>, Fault> {
+        let mut ids: Vec<TaskId> = claims.filter_map(|claim| claim.task.parse().ok()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids.truncate(NAMED);
+        let tasks = self.store().tasks(&ids).await?;
+        let names = self.names(&tasks.iter().map(|task| task.job).collect::<Vec<_>>()).await?;
+        let run = |task: Task| {
+            let job_name = names.get(&task.job).cloned().unwrap_or_default();
+            (task.id.to_string(), LockRun { instance: task.instance.to_string(), job_name, part: task.part })
+        };
+        Ok(tasks.into_iter().map(run).collect())
     }
 }
 
-fn party(claim: &LockClaim, node: &str, told: &Told) -> LockParty {
+fn party(claim: &LockClaim, node: &str, runs: &HashMap<String, LockRun>, told: &Told) -> LockParty {
     LockParty {
         group: claim.executor.group.clone(),
         executor: claim.executor.name.clone(),
         task: claim.task.clone(),
         attempt: claim.attempt,
+        of: runs.get(&claim.task).cloned(),
         node: node.to_owned(),
         since: told.moment(claim.since),
         until: told.moment(claim.until),

@@ -121,9 +121,12 @@ operations! {
     drain_executor(DrainInput) -> DoneView,
     resume_executor(OfExecutor) -> DoneView,
     list_held(Nothing) -> HeldList,
-    list_locks(Nothing) -> LockList,
     list_limits(Nothing) -> LimitList,
     put_limit(PutLimit) -> DoneView,
+
+    // what it all stands on
+    list_nodes(Nothing) -> NodeList,
+    list_locks(Nothing) -> LockList,
 
     // connections
     list_connections(Nothing) -> ConnectionList,

@@ -11,6 +11,7 @@ mod data;
 mod execution;
 mod jobs;
 mod locks;
+mod nodes;
 mod sharding;
 mod teams;
 
@@ -35,6 +36,7 @@ pub use data::*;
 pub use execution::*;
 pub use jobs::*;
 pub use locks::*;
+pub use nodes::*;
 pub use sharding::*;
 pub use teams::*;
 

@@ -63,6 +63,8 @@ pub enum Verb {
     Executors,
     /// List the locks that tasks hold and wait for.
     Locks,
+    /// List the nodes of a team and what each leads.
+    Nodes,
     /// Give an executor nothing new; what it runs goes on.
     Drain(Drain),
     /// Let an executor that was drained take work again.
@@ -701,6 +703,7 @@ const COMMANDS: &[(&str, &str, &str)] = &[
     ),
     ("executors", "列出执行器。", "campanile executors"),
     ("locks", "列出作业持有和等待的锁。", "campanile locks --json"),
+    ("nodes", "列出团队的节点及各自负责的内容。", "campanile nodes"),
     ("drain", "不再向执行器分配新作业；正在运行的继续。", "campanile drain build-7 --group etl --reason 'new disk'"),
     ("undrain", "让已排空的执行器重新接收作业。", "campanile undrain build-7 --group etl"),
     ("secret", "保管只有执行器能读取的值。", "campanile secret list"),

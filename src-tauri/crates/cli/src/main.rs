@@ -14,6 +14,7 @@ mod following;
 mod future;
 mod jobs;
 mod locks;
+mod nodes;
 mod runs;
 mod said;
 mod serve;
@@ -130,6 +131,7 @@ async fn carry_out(line: Line, lang: Lang) -> Result<Answer, Fault> {
         Verb::Why(of) => why::why(&session, of).await,
         Verb::Executors => executors::list(&session).await,
         Verb::Locks => locks::list(&session).await,
+        Verb::Nodes => nodes::list(&session).await,
         Verb::Drain(of) => executors::drain(&session, of).await,
         Verb::Undrain(of) => executors::undrain(&session, of).await,
         Verb::Secret(secret) => executors::secret(&session, secret.what).await,

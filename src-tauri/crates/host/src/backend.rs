@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use campanile_api::views::LocksKept;
 use campanile_coord::locks::{LockTable, Quorum};
 use campanile_coord::{Coord, LocalCoord, LocalLocks, spans};
 use campanile_coord_redis::{Place, Redis, RedisCoord, RedisLocks};
@@ -113,6 +114,16 @@ impl Backend {
                 let tables = several.iter().map(|redis| Arc::new(RedisLocks::on(redis)) as _).collect();
                 Quorum::new(tables, spans()).ok().map(|quorum| Arc::new(quorum) as _)
             }
+            LockedIn::Nowhere => None,
+        }
+    }
+
+    /// The same for people.
+    pub fn locks_kept(&self) -> Option<LocksKept> {
+        match &self.locked_in {
+            LockedIn::Here => Some(LocksKept::Process),
+            LockedIn::Redis(_) => Some(LocksKept::Redis),
+            LockedIn::Several(_) => Some(LocksKept::Majority),
             LockedIn::Nowhere => None,
         }
     }

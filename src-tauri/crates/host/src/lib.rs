@@ -187,6 +187,7 @@ impl Host {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 data_folder: data.root().display().to_string(),
                 zone: machine_zone(shelf.almanac().zones()),
+                locks: backend.locks_kept(),
                 health: health::address(&data),
             },
         }));

@@ -59,11 +59,15 @@ impl Host {
     async fn tell_of_locks(&self, room: &LockRoom) {
         let mut told = Vec::new();
         let mut told_at = tokio::time::Instant::now();
+        let mut left = Vec::new();
         loop {
             tokio::time::sleep(SAY_EVERY).await;
             let claims = room.claims();
             let now = apart(&claims);
-            if now == told && (now.is_empty() || told_at.elapsed() < SAY_AGAIN) {
+            // Nobody has more time left than a moment ago, unless it was renewed.
+            let renewed = lefts(&claims).zip(&left).any(|(now, before)| now > *before);
+            left = lefts(&claims).collect();
+            if now == told && !renewed && (now.is_empty() || told_at.elapsed() < SAY_AGAIN) {
                 continue;
             }
             match self.write_lock_board(claims).await {
@@ -86,6 +90,11 @@ impl Host {
         let board = LockBoard { node: self.node.name().to_owned(), seen_at: now, claims, left_out };
         self.store.put_lock_board(&board, now - FORGET_AFTER).await
     }
+}
+
+/// How long each has, from now.
+fn lefts(claims: &[LockClaim]) -> impl Iterator<Item = Timestamp> {
+    claims.iter().map(|claim| claim.until)
 }
 
 /// What tells one board from another, whenever it is looked at.

@@ -2,7 +2,7 @@
 // for a schedule of fixed times.
 import { useQuery } from "@tanstack/react-query";
 import { clockChangesQuery } from "@/api/clocks";
-import { useWords } from "@/lib/words";
+import { marks, useWords } from "@/lib/words";
 import { Select } from "@/primitives";
 import { optionsOf, type SchedulePartProps } from "./fields";
 import type { ScheduleDraft } from "./schedule";
@@ -20,6 +20,7 @@ export function clocksMatter(draft: ScheduleDraft): boolean {
 
 export function ClockFields({ draft, set, error }: SchedulePartProps) {
   const t = useWords(scheduleWords).clocks;
+  const m = useWords(marks);
   const changes = useQuery(clockChangesQuery(draft.zone));
   if (!clocksMatter(draft)) return null;
   const usual = draft.dstGap === "shift" && draft.dstOverlap === "first";
@@ -34,7 +35,7 @@ export function ClockFields({ draft, set, error }: SchedulePartProps) {
         value={draft.dstGap}
         onChange={(dstGap) => set({ dstGap })}
         error={error("schedule.dstGap")}
-        hint={dates.length > 0 ? t.next(draft.zone, dates.join(", ")) : ""}
+        hint={dates.length > 0 ? t.next(draft.zone, dates.join(m.and)) : ""}
         options={optionsOf(t.gaps)}
       />
       <Select

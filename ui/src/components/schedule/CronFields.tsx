@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { call, getZone } from "@/api/door";
 import type { Fault } from "@/api/types";
 import { cx } from "@/lib/cx";
-import { useLang, useSaid, useWords } from "@/lib/words";
+import { marks, useLang, useSaid, useWords } from "@/lib/words";
 import { Select, TextField } from "@/primitives";
 import { ClockFields } from "./ClockFields";
 import { type CronPart, cronParts, marked } from "./cronParts";
@@ -60,6 +60,7 @@ interface LegendProps {
 /** The expression taken apart: under each field what it is, and a mark under the characters that are wrong. */
 function Legend({ expression, dialect, span }: LegendProps) {
   const t = useWords(scheduleWords).cron;
+  const m = useWords(marks);
   const parts = cronParts(expression, dialect);
   return (
     <ol className="mb-2 flex min-h-10.5 flex-wrap gap-1.5">
@@ -82,7 +83,7 @@ function Legend({ expression, dialect, span }: LegendProps) {
             ))}
           </code>
           <span className={cx("text-2xs", hit(part, span) ? "text-bad" : "text-ink-3")}>
-            {hit(part, span) && `${t.here}: `}
+            {hit(part, span) && t.here + m.colon}
             {part.field === null ? "—" : t.fields[part.field]}
           </span>
         </li>

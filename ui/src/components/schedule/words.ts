@@ -156,7 +156,7 @@ export const scheduleWords = words(
       },
       here: "此处",
       twoReadings: "六个字段有两种读法，请选择：",
-      read: (dialect: string) => `按 ${dialect} 解读`,
+      read: (dialect: string) => `按“${dialect}”解读`,
       none: "无法这样解读",
     },
     interval: {

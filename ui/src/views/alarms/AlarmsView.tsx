@@ -93,6 +93,8 @@ export function AlarmsView() {
         id: "subject",
         head: w.columns.subject,
         width: "minmax(110px, 1fr)",
+        // The message names it, too.
+        atLeast: 880,
         cell: (row) => <Subject of={row.subject} />,
       },
       {

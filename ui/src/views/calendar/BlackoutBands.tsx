@@ -5,7 +5,7 @@ import type { BlackoutSpan, CalendarDay } from "@/api/types";
 import { clock } from "@/lib/civil";
 import { cx } from "@/lib/cx";
 import { stretch } from "@/lib/stretch";
-import { useWords } from "@/lib/words";
+import { marks, useWords } from "@/lib/words";
 import { type Painted, type Pulling, paintedOn, readingOf } from "./blackouts";
 import { DAY_MINUTES, toY } from "./layout";
 import { useHeld } from "./moving";
@@ -18,8 +18,9 @@ const NAMED_PX = 64;
 
 export function useBlackoutLabel() {
   const w = useWords(calendarWords).blackout;
+  const m = useWords(marks);
   return (span: BlackoutSpan) =>
-    `${w.named(span.name)}, ${stretch(span.from, span.until)}, ${span.everything ? w.everything : w.some}`;
+    [w.named(span.name), stretch(span.from, span.until), span.everything ? w.everything : w.some].join(m.comma);
 }
 
 interface BandsProps {

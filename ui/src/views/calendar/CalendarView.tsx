@@ -206,8 +206,12 @@ export function CalendarView() {
       .reduce((sum, n) => sum + n, 0);
     const shown = week.entries.filter((entry) => entry.day >= from && entry.day < from + count);
     const past = shown.some((entry) => entry.state);
-    return { total, failed: shown.filter((entry) => entry.state === "failed").length, past };
-  }, [week, from, count]);
+    // Of those that are not drawn one by one it is not known here how they ended.
+    const unknown = week.days
+      .slice(from, from + count)
+      .some((day, i) => day.start <= now && (day.unlisted > 0 || week.bands.some((band) => band.day === from + i)));
+    return { total, failed: shown.filter((entry) => entry.state === "failed").length, past, unknown };
+  }, [week, from, count, now]);
   const nothing = week && week.entries.length === 0 && week.bands.length === 0;
   const firstShown = week?.days[from];
   const lastShown = week?.days[from + count - 1];
@@ -225,14 +229,13 @@ export function CalendarView() {
         lead && (
           <span className="text-xs">
             {w.firings(lead.total)}
-            {lead.past && (
-              <>
+            {lead.failed > 0 && (
+              <span className="font-medium text-bad">
                 {" · "}
-                <span className={lead.failed > 0 ? "font-medium text-bad" : "text-ok"}>
-                  {lead.failed > 0 ? w.failed(lead.failed) : w.allWell}
-                </span>
-              </>
+                {lead.unknown ? w.failedAtLeast(lead.failed) : w.failed(lead.failed)}
+              </span>
             )}
+            {lead.failed === 0 && lead.past && !lead.unknown && <span className="text-ok"> · {w.allWell}</span>}
           </span>
         )
       }

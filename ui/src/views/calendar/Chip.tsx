@@ -6,7 +6,7 @@ import type { CalendarEntry } from "@/api/calendar";
 import { Glyph, instanceLook, instanceState, stateWords } from "@/components";
 import { clock } from "@/lib/civil";
 import { cx } from "@/lib/cx";
-import { useSaid, useWords } from "@/lib/words";
+import { marks, useSaid, useWords } from "@/lib/words";
 import { toneSoft } from "@/primitives";
 import { type Folded, type Placed, toY } from "./layout";
 import { keyOf } from "./moving";
@@ -18,11 +18,12 @@ export function useEntryTitle() {
   const w = useWords(calendarWords);
   const s = useWords(stateWords);
   const said = useSaid();
+  const m = useWords(marks);
   return (entry: CalendarEntry) =>
     [
       `${entry.name} · ${entry.due.text} ${entry.due.offset}`,
       said(entry.words),
-      entry.state && `${s.instance[instanceState(entry.state)]}, ${w.origins[entry.origin]}`,
+      entry.state && s.instance[instanceState(entry.state)] + m.comma + w.origins[entry.origin],
       entry.reason && said(entry.reason),
       !entry.can_move.ok && !entry.state && (entry.can_move.why ? said(entry.can_move.why) : w.drag.cannot),
     ]

@@ -54,7 +54,7 @@ export function DayHeads({ week, from, count, onDay, onOpen }: DayHeadsProps) {
             <div
               key={day.date}
               className={cx(
-                "flex min-w-0 items-center gap-1.5 border-line border-l px-2 py-1.5",
+                "@container flex min-w-0 items-center gap-1.5 border-line border-l px-2 py-1.5",
                 day.today && "bg-accent-soft/25",
               )}
               style={{ width: `calc((100% - ${GUTTER}px) / ${count})` }}
@@ -92,6 +92,8 @@ export function DayHeads({ week, from, count, onDay, onOpen }: DayHeadsProps) {
                 <span
                   className={cx(
                     "ml-auto min-w-0 truncate text-2xs text-ink-3",
+                    // Half a figure is a wrong one.
+                    day.today ? "@max-[92px]:hidden" : "@max-[76px]:hidden",
                     // Beside the name of the day there is no room for it.
                     count > 1 && "peer-data-[kind]/mark:hidden",
                   )}

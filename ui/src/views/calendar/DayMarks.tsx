@@ -6,7 +6,7 @@ import { calendarQuery, calendarsQuery } from "@/api/calendars";
 import { bootstrapQuery } from "@/api/node";
 import type { CalendarDay, DayMark, WorkCalendarRow } from "@/api/types";
 import { cx } from "@/lib/cx";
-import { useSaid, useWords } from "@/lib/words";
+import { marks, useSaid, useWords } from "@/lib/words";
 import { calendarWords } from "./words";
 
 const OF_CHINA = ["Asia/Shanghai", "Asia/Urumqi", "Asia/Chongqing", "Asia/Harbin", "PRC"];
@@ -29,6 +29,7 @@ export function useDayMark(date: string): DayMark | null {
 export function DayMarks({ day, brief = false }: { day: CalendarDay; brief?: boolean }) {
   const w = useWords(calendarWords);
   const said = useSaid();
+  const m = useWords(marks);
   const mark = useDayMark(day.date);
   if (!mark) return null;
   const name = mark.name ? said(mark.name) : "";
@@ -37,7 +38,7 @@ export function DayMarks({ day, brief = false }: { day: CalendarDay; brief?: boo
     <span
       data-testid="day-mark"
       data-kind={mark.kind}
-      title={name === "" ? what : `${what}: ${name}`}
+      title={name === "" ? what : what + m.colon + name}
       className={cx(
         "peer/mark flex h-5 min-w-0 items-center gap-1 px-1 text-2xs",
         mark.kind === "off" ? "rounded-full bg-lost-soft text-lost" : "rounded-xs bg-ok-soft text-ok",

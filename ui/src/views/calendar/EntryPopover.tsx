@@ -46,7 +46,7 @@ export function EntryPopover({ opened, onClose, onMove }: EntryPopoverProps) {
       onOpenChange={(open) => !open && onClose()}
       placement="right top"
       offset={6}
-      className="enter-pop w-84 max-w-[90vw] overflow-y-auto rounded-lg bg-surface shadow-pop"
+      className="enter-pop w-92 max-w-[90vw] overflow-y-auto rounded-lg bg-surface shadow-pop"
       data-overlay=""
       data-testid="entry-popover"
     >
@@ -165,6 +165,15 @@ function Detail({ job, name, hue, words, entry, onClose, onBack, onMove }: Detai
         <h2 className="min-w-0 flex-1 truncate font-semibold text-md" title={name}>
           {name}
         </h2>
+        <IconButton
+          size="sm"
+          label={w.allRuns}
+          icon={<ScrollText />}
+          onPress={() => {
+            onClose();
+            router.history.push(`/runs?job=${encodeURIComponent(name)}`);
+          }}
+        />
         <Link
           to="/jobs/$job"
           params={{ job }}
@@ -241,16 +250,6 @@ function Detail({ job, name, hue, words, entry, onClose, onBack, onMove }: Detai
         >
           {row?.paused ? w.resume : w.pause}
         </Button>
-        <IconButton
-          size="sm"
-          className="ml-auto"
-          label={w.allRuns}
-          icon={<ScrollText />}
-          onPress={() => {
-            onClose();
-            router.history.push(`/runs?job=${encodeURIComponent(name)}`);
-          }}
-        />
       </footer>
     </div>
   );

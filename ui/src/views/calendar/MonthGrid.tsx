@@ -7,7 +7,7 @@ import type { CalendarDay } from "@/api/types";
 import { Glyph, instanceLook, instanceState } from "@/components";
 import { clock, parts } from "@/lib/civil";
 import { cx } from "@/lib/cx";
-import { figure, useSaid, useWords } from "@/lib/words";
+import { figure, marks, useSaid, useWords } from "@/lib/words";
 import { BlackoutMark, BlackoutStrip } from "./BlackoutBands";
 import { useEntryTitle } from "./Chip";
 import { DayMarks } from "./DayMarks";
@@ -202,7 +202,8 @@ function Square({ day, index, entries, bands, most, ghost, onOpen, onMenu, onPre
   // What failed is never among those for which there is no room.
   const ordered = [...entries].sort((a, b) => Number(b.state === "failed") - Number(a.state === "failed"));
   const shown = lines(ordered, bands, ghost ? most - 1 : most);
-  const label = `${w.longWeekday(day.weekday)} ${w.dayOf(day.date)}, ${w.firings(is.firings)}`;
+  const m = useWords(marks);
+  const label = `${w.longWeekday(day.weekday)} ${w.dayOf(day.date)}${m.comma}${w.firings(is.firings)}`;
   return (
     <section
       data-day={index}

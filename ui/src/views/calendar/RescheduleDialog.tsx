@@ -9,7 +9,7 @@ import { RefusalNotice } from "@/components";
 import { parts, weekdayOf } from "@/lib/civil";
 import { cx } from "@/lib/cx";
 import { useHotkey } from "@/lib/hotkeys";
-import { useSaid, useWords } from "@/lib/words";
+import { marks, useSaid, useWords } from "@/lib/words";
 import { Button, Dialog, Notice, Skeleton, toast } from "@/primitives";
 import { calendarWords } from "./words";
 
@@ -228,11 +228,12 @@ const FEW = 6;
 /** The other jobs that it would meet. */
 export function Collisions({ names }: { names: readonly string[] }) {
   const w = useWords(calendarWords).ask;
+  const m = useWords(marks);
   if (names.length === 0) return null;
   return (
     <div data-testid="reschedule-collisions">
       <Notice tone="warn" icon={<CalendarClock />} title={w.collisions(names.length)}>
-        {names.slice(0, FEW).join(", ")}
+        {names.slice(0, FEW).join(m.and)}
         {names.length > FEW && ` +${names.length - FEW}`}
       </Notice>
     </div>

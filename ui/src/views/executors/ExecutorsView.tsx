@@ -8,7 +8,7 @@ import type { ExecutorRow, ExecutorState } from "@/api/types";
 import { AnswerTable, DueIn, Glyph, type Shape, View } from "@/components";
 import { cx } from "@/lib/cx";
 import { useHotkey } from "@/lib/hotkeys";
-import { useSaid, useWords } from "@/lib/words";
+import { marks, useSaid, useWords } from "@/lib/words";
 import {
   Button,
   Clip,
@@ -271,16 +271,17 @@ function StateMark({ state }: { state: ExecutorState }) {
       title={w.stateMeaning[state]}
     >
       <Glyph shape={look.shape} tone={look.tone} />
-      <span className={toneText[look.tone]}>{w.state[state]}</span>
+      <span className={cx("self-baseline", toneText[look.tone])}>{w.state[state]}</span>
     </span>
   );
 }
 
 function RunsNow({ of: row }: { of: ExecutorRow }) {
   const w = useWords(executorWords);
+  const m = useWords(marks);
   if (row.runs.length === 0) return <span className="text-ink-3">{w.nothing}</span>;
   const names = [...new Set(row.runs.map((run) => run.job_name))];
-  const first = names.slice(0, 2).join(", ");
+  const first = names.slice(0, 2).join(m.and);
   const more = row.in_hand - Math.min(2, names.length);
   return <Clip>{more > 0 && names.length > 2 ? `${first} ${w.more(names.length - 2)}` : first}</Clip>;
 }

@@ -22,34 +22,36 @@ export function JobBlackouts({ draft, set, error, zones }: PartProps) {
     set((old) => ({ blackouts: old.blackouts.map((each, k) => (k === i ? next(each) : each)) }), [`blackouts.${i}`]);
   return (
     <div role="group" aria-label={t.title} className="mb-2">
-      <div className="flex min-h-8 items-center gap-2">
-        <span className="font-medium text-ink-2 text-xs">{t.title}</span>
-        <span className="min-w-0 flex-1 text-ink-3 text-xs">
+      <div className="flex min-h-8 flex-wrap items-center gap-x-2 gap-y-1">
+        <span className="shrink-0 font-medium text-ink-2 text-xs">{t.title}</span>
+        <span className="min-w-52 flex-1 text-ink-3 text-xs">
           {blackouts.length === 0 ? `${t.none} ` : ""}
           <Link to="/settings" className="text-accent-ink hover:underline">
             {t.hint}
           </Link>
         </span>
-        <Menu
-          label={t.name}
-          items={free.map((row) => ({
-            id: row.name,
-            label: row.name,
-            icon: <Ban />,
-            run: () => put((old) => [...old, { named: row.name }]),
-          }))}
-        >
-          <Button size="sm" icon={<Plus />} why={free.length === 0 ? t.noneToName : null}>
-            {t.name}
+        <div className="ml-auto flex gap-2">
+          <Menu
+            label={t.name}
+            items={free.map((row) => ({
+              id: row.name,
+              label: row.name,
+              icon: <Ban />,
+              run: () => put((old) => [...old, { named: row.name }]),
+            }))}
+          >
+            <Button size="sm" icon={<Plus />} why={free.length === 0 ? t.noneToName : null}>
+              {t.name}
+            </Button>
+          </Menu>
+          <Button
+            size="sm"
+            icon={<Plus />}
+            onPress={() => put((old) => [...old, { own: emptyWindow(draft.zone, draft.repeat.start.slice(0, 16)) }])}
+          >
+            {t.own}
           </Button>
-        </Menu>
-        <Button
-          size="sm"
-          icon={<Plus />}
-          onPress={() => put((old) => [...old, { own: emptyWindow(draft.zone, draft.repeat.start.slice(0, 16)) }])}
-        >
-          {t.own}
-        </Button>
+        </div>
       </div>
       {error("blackouts") && blackouts.length === 0 && <p className="text-bad text-xs">{error("blackouts")}</p>}
       {blackouts.length > 0 && (

@@ -9,7 +9,7 @@ import { Answer, InstanceStateBadge, OutcomeStrip, stateWords, View } from "@/co
 import { askForData } from "@/components/data/asked";
 import { dataWords } from "@/components/data/words";
 import { useHotkey } from "@/lib/hotkeys";
-import { figure, useSaid, useWords } from "@/lib/words";
+import { figure, marks, useSaid, useWords } from "@/lib/words";
 import { Button, Clip, CodeBlock, Facts, IconButton, Menu, SkeletonRows, Tabs, Tag } from "@/primitives";
 import { Box } from "./Box";
 import { outcomesOf } from "./outcomes";
@@ -141,6 +141,7 @@ export function JobView() {
 function Overview({ detail }: { detail: JobDetail }) {
   const w = useWords(jobWords);
   const d = w.detail;
+  const m = useWords(marks);
   const f = w.form;
   const t = useWords(timeWords);
   const s = useWords(stateWords);
@@ -192,7 +193,9 @@ function Overview({ detail }: { detail: JobDetail }) {
             {spec.description && <p className="mb-2 text-ink-2">{spec.description}</p>}
             {Object.keys(spec.parameters).length === 0 ? (
               <p className="text-ink-3">
-                {d.parameters}: {d.noParameters}
+                {d.parameters}
+                {m.colon}
+                {d.noParameters}
               </p>
             ) : (
               <CodeBlock>
@@ -208,12 +211,12 @@ function Overview({ detail }: { detail: JobDetail }) {
                 [f.priority, s.lane[spec.priority]],
                 [t.overlap.label, t.overlap.kinds[spec.overlap]],
                 [t.misfire.label, t.misfire.kinds[spec.misfire.policy]],
-                [f.timeout, timeout ? `${d.seconds(timeout)}, ${f.overruns[spec.overrun]}` : d.none],
+                [f.timeout, timeout ? d.seconds(timeout) + m.comma + f.overruns[spec.overrun] : d.none],
                 [
                   f.retries,
                   retry.retries === 0
                     ? d.none
-                    : `${figure(retry.retries)} (${retry.baseSeconds} s × ${retry.multiplier}ⁿ ≤ ${retry.maxSeconds} s)`,
+                    : d.retries(retry.retries, retry.baseSeconds, retry.multiplier, retry.maxSeconds),
                 ],
                 ...(spec.blackouts?.length
                   ? [
@@ -221,7 +224,7 @@ function Overview({ detail }: { detail: JobDetail }) {
                         t.blackouts.title,
                         spec.blackouts
                           .map((each) => (typeof each === "string" ? each : t.blackouts.ownTitle))
-                          .join(", "),
+                          .join(m.and),
                       ] as const,
                     ]
                   : []),
@@ -240,7 +243,7 @@ function Overview({ detail }: { detail: JobDetail }) {
                     </span>
                   ),
                 ],
-                [d.versions, `${d.version(row.version)}, ${detail.saved_at.text}`],
+                [d.versions, d.version(row.version) + m.comma + detail.saved_at.text],
               ]}
             />
           </Box>

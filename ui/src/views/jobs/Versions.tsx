@@ -10,7 +10,7 @@ import { wallAt } from "@/api/walltime";
 import { Answer } from "@/components";
 import { useNow } from "@/lib/clock";
 import { cx } from "@/lib/cx";
-import { useSaid, useWords } from "@/lib/words";
+import { marks, useSaid, useWords } from "@/lib/words";
 import { Ask, Button, Clip, EmptyState, IconButton, Skeleton, Tag, toast } from "@/primitives";
 import { Box } from "./Box";
 import { timeWords } from "./timeWords";
@@ -20,6 +20,7 @@ import { jobWords } from "./words";
 export function Versions({ detail }: { detail: JobDetail }) {
   const w = useWords(jobWords);
   const d = w.detail;
+  const m = useWords(marks);
   const t = useWords(timeWords).versions;
   const said = useSaid();
   const restore = useRestoreVersion();
@@ -148,8 +149,8 @@ export function Versions({ detail }: { detail: JobDetail }) {
           </Answer>
         )}
         <div className="mt-4 grid grid-cols-2 gap-4">
-          <Planned title={`${t.runs}: ${d.version(from.version)}`} spec={from.spec} other={to.spec} />
-          <Planned title={`${t.runs}: ${d.version(to.version)}`} spec={to.spec} other={from.spec} />
+          <Planned title={t.runs + m.colon + d.version(from.version)} spec={from.spec} other={to.spec} />
+          <Planned title={t.runs + m.colon + d.version(to.version)} spec={to.spec} other={from.spec} />
         </div>
       </Box>
       <Ask

@@ -101,6 +101,8 @@ export const jobWords = words(
       field: "Field",
       runs: "Its runs",
       seconds: (n: number) => `${figure(n)} s`,
+      retries: (n: number, base: number, times: number, most: number) =>
+        `${figure(n)} (${base} s × ${times}ⁿ ≤ ${most} s)`,
       none: "none",
     },
     form: {
@@ -246,6 +248,8 @@ export const jobWords = words(
       field: "字段",
       runs: "查看运行",
       seconds: (n: number) => `${figure(n)} 秒`,
+      retries: (n: number, base: number, times: number, most: number) =>
+        `${figure(n)} 次（${base} 秒 × ${times}ⁿ ≤ ${most} 秒）`,
       none: "无",
     },
     form: {

@@ -3,13 +3,14 @@
 import { useState } from "react";
 import type { StripMinute } from "@/api/types";
 import { cx } from "@/lib/cx";
-import { useWords } from "@/lib/words";
+import { marks, useWords } from "@/lib/words";
 import { pulseWords } from "./words";
 
 const HEIGHT = 88;
 
 export function NextHour({ minutes }: { minutes: readonly StripMinute[] }) {
   const w = useWords(pulseWords);
+  const m = useWords(marks);
   const [at, setAt] = useState<number | null>(null);
   const most = Math.max(4, ...minutes.map((minute) => minute.firings));
   const total = minutes.reduce((sum, minute) => sum + minute.firings, 0);
@@ -54,7 +55,7 @@ export function NextHour({ minutes }: { minutes: readonly StripMinute[] }) {
             <span className="font-medium">{shown.at.text.slice(11, 16)}</span>
             <span className="text-ink-2"> · {w.firings(shown.firings)}</span>
             <span className="text-ink-3">
-              {shown.jobs.length > 0 && ` · ${shown.jobs.join(", ")}`}
+              {shown.jobs.length > 0 && ` · ${shown.jobs.join(m.and)}`}
               {shown.firings > shown.jobs.length && shown.jobs.length >= 5 && ` ${w.andMore}`}
             </span>
           </>

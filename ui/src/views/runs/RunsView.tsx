@@ -99,7 +99,7 @@ export function RunsView() {
     {
       id: "due",
       head: w.columns.due,
-      width: 190,
+      width: 208,
       // The year is in the title of the run; here it would only push the time out.
       cell: (row) => <DueIn at={row.due.ms} text={row.due.text.slice(5)} />,
     },

@@ -90,7 +90,7 @@ export function ConnectionDialog({ edited, keeper, onClose }: ConnectionDialogPr
         </>
       }
     >
-      <div className="grid grid-cols-[1fr_112px] gap-x-4 gap-y-1">
+      <div className="grid grid-cols-[1fr_112px] gap-x-4 gap-y-2">
         <TextField
           className="col-span-2"
           label={w.name}

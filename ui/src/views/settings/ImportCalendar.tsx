@@ -5,7 +5,7 @@ import { FileUp } from "lucide-react";
 import { useDeferredValue, useRef, useState } from "react";
 import { readFileQuery, useImportCalendar } from "@/api/calendars";
 import { RefusalNotice } from "@/components";
-import { useSaid, useWords } from "@/lib/words";
+import { marks, useSaid, useWords } from "@/lib/words";
 import { Button, Dialog, Notice, TextField, toast } from "@/primitives";
 import { JobTimes } from "./CalendarEffect";
 import { calendarsWords } from "./calendarWords";
@@ -19,6 +19,7 @@ interface ImportCalendarProps {
 
 export function ImportCalendar({ calendar, title, revision, onClose }: ImportCalendarProps) {
   const w = useWords(calendarsWords);
+  const m = useWords(marks);
   const said = useSaid();
   const picker = useRef<HTMLInputElement>(null);
   const [text, setText] = useState("");
@@ -30,7 +31,7 @@ export function ImportCalendar({ calendar, title, revision, onClose }: ImportCal
   const take = useImportCalendar();
   const draft = text.trim() === "" ? undefined : read.data;
   const state = (works: boolean | null) => (works === null ? w.uncovered : works ? w.working : w.off);
-  const years = [...new Set((draft?.days ?? []).map((day) => day.date.slice(0, 4)))].join(", ");
+  const years = [...new Set((draft?.days ?? []).map((day) => day.date.slice(0, 4)))].join(m.and);
   const blocked =
     !draft || draft.faults.length > 0 || read.isFetching
       ? w.effectReading

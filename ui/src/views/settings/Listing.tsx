@@ -35,7 +35,7 @@ export function Listing<R>(props: ListingProps<R>) {
         {({ rows }) => (
           <div className="panel">
             {rows.length === 0 ? (
-              <EmptyState {...empty} />
+              <EmptyState {...empty} small />
             ) : (
               <ul className="divide-y divide-line">
                 {rows.map((row) => (

@@ -9,7 +9,7 @@ import { bootstrapQuery, useSetSetting } from "@/api/node";
 import { useTeam } from "@/api/places";
 import { Answer, View } from "@/components";
 import { adopt, type Theme, useAppearance } from "@/lib/appearance";
-import { type Lang, useSaid, useWords } from "@/lib/words";
+import { type Lang, marks, useSaid, useWords } from "@/lib/words";
 import { Facts, Section, Segmented, SkeletonRows } from "@/primitives";
 import { Blackouts } from "./Blackouts";
 import { CalendarList } from "./CalendarList";
@@ -24,6 +24,7 @@ const here = getRouteApi("/settings");
 
 export function SettingsView() {
   const w = useWords(settingsWords);
+  const m = useWords(marks);
   const said = useSaid();
   const { theme, lang } = useAppearance();
   const zone = useSyncExternalStore(onZone, getZone);
@@ -155,7 +156,9 @@ export function SettingsView() {
                       [w.dataFolder, <code key="folder">{node.data_folder}</code>],
                       [
                         w.you,
-                        `${node.person.name}, ${w.roles[node.person.role as keyof typeof w.roles] ?? node.person.role}`,
+                        node.person.name +
+                          m.comma +
+                          (w.roles[node.person.role as keyof typeof w.roles] ?? node.person.role),
                       ],
                       [w.license, "Apache-2.0"],
                       [w.shortcuts, w.shortcutsHint],

@@ -3,7 +3,7 @@
 // keys go from day to day.
 import { useRef } from "react";
 import { cx } from "@/lib/cx";
-import { useSaid, useWords } from "@/lib/words";
+import { marks, useSaid, useWords } from "@/lib/words";
 import { calendarsWords } from "./calendarWords";
 import { monthsOf, type YearDay } from "./working";
 
@@ -85,16 +85,23 @@ interface DayProps extends Pick<YearGridProps, "onAt" | "onOpen" | "covered"> {
 export function useDayWords() {
   const w = useWords(calendarsWords);
   const said = useSaid();
+  const m = useWords(marks);
   return (day: YearDay, covered = true) =>
     day.mark
-      ? `${day.works ? w.makeUp : w.holiday}${day.mark.name ? `: ${said(day.mark.name)}` : ""}`
-      : `${day.works ? w.ordinary : w.weekend}${covered ? "" : `, ${w.uncovered}`}`;
+      ? `${day.works ? w.makeUp : w.holiday}${day.mark.name ? m.colon + said(day.mark.name) : ""}`
+      : `${day.works ? w.ordinary : w.weekend}${covered ? "" : m.comma + w.uncovered}`;
 }
 
 function Day({ day, covered, changed, today, here, onAt, onOpen }: DayProps) {
   const w = useWords(calendarsWords);
+  const m = useWords(marks);
   const what = useDayWords();
-  const label = `${w.weekday(day.weekday)} ${w.dateOf(day.date)}, ${what(day, covered)}${changed ? `, ${w.changed}` : ""}`;
+  const parts = [
+    `${w.weekday(day.weekday)} ${w.dateOf(day.date)}`,
+    what(day, covered),
+    ...(changed ? [w.changed] : []),
+  ];
+  const label = parts.join(m.comma);
   return (
     <button
       type="button"

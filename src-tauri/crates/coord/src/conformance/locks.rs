@@ -338,6 +338,10 @@ pub async fn the_watchdog_keeps_a_lock(fresh: &Fresh) {
     let Entered::Theirs { left, .. } = enter(fresh, &lock, "two", LONG).await else { panic!("it was renewed") };
     assert!(left > fresh.short && left <= LEASE, "{left:?}");
     assert!(futures::FutureExt::now_or_never(holding.lost()).is_none());
+    let until = locks.watched_until(&lock, &owner("one")).expect("it is watched");
+    assert!(until.since(locks.now()) > fresh.short, "people are told of the renewal");
+    locks.leave(&holding).await.expect("its own");
+    assert_eq!(locks.watched_until(&lock, &owner("one")), None);
 }
 
 pub async fn a_lost_lock_is_told_to_its_holder(fresh: &Fresh) {

@@ -197,6 +197,11 @@ impl Locks {
         self.forget(&holding.lock, &holding.entry);
     }
 
+    /// When what is watched ends unless it is renewed once more, by the library's clock. None: it is not watched here.
+    pub fn watched_until(&self, lock: &LockName, owner: &Owner) -> Option<Timestamp> {
+        self.lock().get(&(lock.clone(), owner.clone())).map(|watched| watched.until)
+    }
+
     /// Goes on with a lock that the owner took through someone else, or through an earlier life of this process, where
     /// it is still the owner's and has the token that the owner knows.
     pub async fn adopt(&self, lock: &LockName, owner: &Owner, number: u64, keep: Keep, token: u64) -> Result<Holding> {

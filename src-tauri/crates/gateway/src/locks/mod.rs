@@ -69,7 +69,8 @@ impl LockRoom {
     pub fn claims(&self) -> Vec<LockClaim> {
         let now = self.locks.now();
         let from_now = |at: Timestamp| Timestamp::from_millis(at.millis() - now.millis());
-        let claims = self.inside().rules.claims().into_iter();
+        let renewed = |lock: &LockName, owner: &Owner| self.locks.watched_until(lock, owner);
+        let claims = self.inside().rules.claims(renewed).into_iter();
         claims.map(|claim| LockClaim { since: from_now(claim.since), until: from_now(claim.until), ..claim }).collect()
     }
 

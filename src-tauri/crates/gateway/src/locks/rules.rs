@@ -371,8 +371,9 @@ impl Room {
         Some(Deed::Stop(id.clone()))
     }
 
-    /// What people are shown, by lock, holders first. Times are those of the room's clock.
-    pub fn claims(&self) -> Vec<LockClaim> {
+    /// What people are shown, by lock, holders first. Times are those of the room's clock; `renewed` is until when a
+    /// lock that is kept alive has been renewed for its owner.
+    pub fn claims(&self, renewed: impl Fn(&LockName, &Owner) -> Option<Timestamp>) -> Vec<LockClaim> {
         let mut claims: Vec<LockClaim> = Vec::new();
         for (id, ask) in &self.asks {
             let claim = |lock: &LockName, until, held| LockClaim {
@@ -389,8 +390,9 @@ impl Room {
                 State::Holds { locks, until } => {
                     for (lock, token) in locks {
                         let watched = ask.keep == Keep::Watched;
+                        let until = watched.then(|| renewed(lock, &id.owner())).flatten().unwrap_or(*until);
                         let held = LockHeld { token: *token, count: 1, watched };
-                        claims.push(claim(lock, *until, Some(held)));
+                        claims.push(claim(lock, until, Some(held)));
                     }
                 }
                 State::GoesOn | State::Stops => {}

@@ -20,7 +20,7 @@ import { shardCellsQuery, useCancelShards, useRetryShards } from "@/api/shards";
 import type { InstanceRow, LevelColumns } from "@/api/types";
 import { Answer, isTaskCode, stateWords } from "@/components";
 import { cx } from "@/lib/cx";
-import { figure, useSaid, useWords } from "@/lib/words";
+import { figure, marks, useSaid, useWords } from "@/lib/words";
 import { Ask, Button, EmptyState, Hint, IconButton, Segmented, Skeleton, toast } from "@/primitives";
 import type { Point } from "./grid";
 import { type CardHandle, HoverCard } from "./HoverCard";
@@ -71,6 +71,7 @@ export const ShardBoard = memo(function ShardBoard(props: ShardBoardProps) {
 
 function Board({ row, levels, cells, chosen, onChoose, aside }: ShardBoardProps & { cells: ShardCells }) {
   const w = useWords(shardsWords);
+  const m = useWords(marks);
   const s = useWords(stateWords);
   const canvas = useRef<CanvasHandle>(null);
   const [tool, setTool] = useState<Tool>("rectangle");
@@ -90,7 +91,7 @@ function Board({ row, levels, cells, chosen, onChoose, aside }: ShardBoardProps 
     const code: number = CODES[cells.code[cell] ?? 0] ?? 0;
     if (!of) return "";
     const state = isTaskCode(code) ? `${code} ${s.task[code]}` : w.notMade;
-    return `${w.name(of.level, of.shard)}: ${state}, ${w.items(cells.done[cell] ?? 0, of.items)}`;
+    return w.name(of.level, of.shard) + m.colon + state + m.comma + w.items(cells.done[cell] ?? 0, of.items);
   };
   const chosenCell = chosen ? (cells.cellOf(chosen.level, chosen.shard) ?? null) : null;
   const over = row.finished !== null;

@@ -223,7 +223,15 @@ fn with_its_attempt_everything_ends_that_it_holds_or_waits_for() {
             (2, Event::Failed(id("a", task(1), 2), Code::LockHeld.fault()), &[]),
         ],
     );
-    assert_eq!(room.claims().len(), 1, "the other attempt's");
+    assert_eq!(room.claims(|_, _| None).len(), 1, "the other attempt's");
+}
+
+#[test]
+fn a_lock_that_is_kept_alive_is_shown_with_the_time_of_its_last_renewal() {
+    let room = holding(7);
+    let renewed = |lock: &LockName, owner: &Owner| (lock.as_str() == "x" && *owner == ID().owner()).then(|| at(70));
+    assert_eq!(room.claims(renewed)[0].until, at(70));
+    assert_eq!(room.claims(|_, _| None)[0].until, at(30), "as it was taken");
 }
 
 #[test]
@@ -245,7 +253,7 @@ fn what_is_held_outlives_the_stream_for_as_long_as_the_lease() {
             (4, Event::Ended(ID()), &[]),
         ],
     );
-    assert!(room.claims().is_empty() && room.asks.is_empty());
+    assert!(room.claims(|_, _| None).is_empty() && room.asks.is_empty());
     assert_eq!(room.on(Event::Tick, at(5)), []);
     assert!(room.lives.is_empty(), "nothing is remembered of who is gone");
 }
@@ -393,7 +401,7 @@ fn what_the_watchdog_finds_lost_is_told_and_the_rest_goes_on() {
             (1, Event::Lost(ID(), names(&["x"])), &["tell 1: lost 1 x"]),
         ],
     );
-    assert_eq!(room.claims().iter().map(|claim| claim.lock.as_str()).collect::<Vec<_>>(), ["y"]);
+    assert_eq!(room.claims(|_, _| None).iter().map(|claim| claim.lock.as_str()).collect::<Vec<_>>(), ["y"]);
     check(&mut room, vec![(1, Event::Lost(ID(), names(&["y"])), &["tell 1: lost 1 y", "stop 1 of a"])]);
 }
 
@@ -442,7 +450,7 @@ fn people_see_an_attempt_once_for_each_lock_with_how_often_it_entered() {
             (2, Event::Asks(1, task(2), ask(&["x"])), &["take x for 1 within 5s"]),
         ],
     );
-    let claims = room.claims();
+    let claims = room.claims(|_, _| None);
     let seen: Vec<_> = claims
         .iter()
         .map(|claim| (claim.lock.as_str(), claim.since, claim.until, claim.held.map(|held| (held.token, held.count))))
