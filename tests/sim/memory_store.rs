@@ -8,6 +8,7 @@
 //! was then in force, for the check that no overtaken leader has written.
 
 mod locks;
+mod passes;
 mod shards;
 mod staged;
 
@@ -25,6 +26,7 @@ use campanile_model::ledger::LedgerSpan;
 use campanile_model::limits::{LIMITS, Limits};
 use campanile_model::lock::LockBoard;
 use campanile_model::node::NodeEntry;
+use campanile_model::pass::Pass;
 use campanile_model::question::{Question, QuestionAnswer};
 use campanile_model::request::{Answer, AuditEntry, Request};
 use campanile_model::schedule::Schedule;
@@ -147,6 +149,8 @@ pub struct Stored {
     pub executors: BTreeMap<(String, String), (ExecutorEntry, Option<Drain>)>,
     pub lock_tokens: BTreeMap<u32, u64>,
     pub lock_boards: BTreeMap<String, LockBoard>,
+    /// By digest.
+    pub passes: BTreeMap<String, Pass>,
     last_order: u64,
     last_incident: i64,
     last_ending: i64,
@@ -708,6 +712,10 @@ impl Stored {
                     None => false,
                 }
             }
+            Change::PutPass(pass) => {
+                self.passes.insert(pass.digest.clone(), pass.clone());
+                true
+            }
         };
         if done { Taken::Done } else { Taken::Lost }
     }
@@ -783,6 +791,7 @@ impl Stored {
             .collect();
         purged.others += (requests.len() + incidents.len() + alarms.len()) as u64;
         purged.others += self.purge_staged(purge);
+        purged.others += self.purge_passes(purge);
         let before = self.questions.len() + self.backfills.len();
         self.questions.retain(|one| one.answer.is_none() || one.asked_at >= purge.instances_before);
         self.backfills.retain(|one| one.ended.is_none() || one.asked_at >= purge.instances_before);

@@ -27,6 +27,7 @@ mod moments;
 pub mod operations;
 pub mod outside;
 mod painter;
+pub mod passes;
 mod pulse;
 mod report;
 mod runs;

@@ -20,6 +20,7 @@ mod keychain;
 mod locks;
 mod logs;
 mod outside;
+mod passes;
 mod records;
 mod saving;
 mod team_clock;
@@ -59,6 +60,7 @@ use crate::embedded::Embedded;
 use crate::executors::Tokens;
 use crate::face::Face;
 use crate::keychain::Vault;
+use crate::passes::Passes;
 use crate::zone_data::KeptZones;
 
 pub use downloads::{LogText, Pieces, Wanted, WantedLog, WantedReport, file_name};
@@ -108,6 +110,7 @@ pub struct Host {
     shelf: Arc<Shelf>,
     kept_zones: KeptZones,
     tokens: Arc<Tokens>,
+    passes: Passes,
 }
 
 /// How often a command looks whether its request waits for someone to carry it out.
@@ -191,6 +194,7 @@ impl Host {
         }));
         let feed = Arc::new(Feed::new(api.clone()));
         let tokens = Arc::new(Tokens::new(store.clone()));
+        let passes = Passes::new(store.clone(), clock.clone());
         let locks = (who != Who::Command).then(|| locks::open(&backend, node.name(), &switchboard)).flatten();
         let hosts_executor = config.flag("embedded.enabled").unwrap_or(!config.in_team());
         let host = Host {
@@ -211,6 +215,7 @@ impl Host {
             shelf,
             kept_zones,
             tokens,
+            passes,
         };
         host.look_who_leads().await?;
         Ok(host)
@@ -262,6 +267,10 @@ impl Host {
 
     pub(crate) fn tokens(&self) -> &Arc<Tokens> {
         &self.tokens
+    }
+
+    pub(crate) fn passes(&self) -> &Passes {
+        &self.passes
     }
 
     pub fn feed(&self) -> &Feed {

@@ -39,6 +39,7 @@ mod jobs;
 mod leases;
 mod locks;
 mod nodes;
+mod passes;
 mod requests;
 mod rows;
 mod schema;

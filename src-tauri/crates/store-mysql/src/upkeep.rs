@@ -46,6 +46,7 @@ impl MysqlStore {
                 "DELETE FROM alarms WHERE state = 'resolved' AND resolved_at < ? ORDER BY resolved_at LIMIT ?",
                 purge.alarms_before,
             ),
+            ("DELETE FROM passes WHERE until_at < ? ORDER BY until_at LIMIT ?", purge.passes_before),
         ] {
             purged.others += write.execute(sql(gone).bind(before.millis()).bind(limit(purge.limit))).await?;
         }

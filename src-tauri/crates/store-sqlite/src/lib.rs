@@ -16,6 +16,7 @@ mod jobs;
 mod leases;
 mod locks;
 mod nodes;
+mod passes;
 #[cfg(test)]
 mod plans;
 mod requests;

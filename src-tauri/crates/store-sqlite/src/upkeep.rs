@@ -60,6 +60,14 @@ impl UpkeepStore for SqliteStore {
                 .bind(most),
             )
             .await?;
+        purged.others += write
+            .execute(
+                sql("DELETE FROM passes WHERE digest IN (
+                         SELECT digest FROM passes WHERE until_at < ? ORDER BY until_at LIMIT ?)")
+                .bind(purge.passes_before.millis())
+                .bind(most),
+            )
+            .await?;
         // These rows are large.
         purged.others += write.purge_staged(purge.staged_before, limit(purge.limit.div_ceil(10))).await?;
         write.commit().await?;

@@ -21,6 +21,7 @@ mod ledger;
 mod locks;
 mod moving;
 mod nodes;
+mod passes;
 mod requests;
 mod settings;
 mod shards;
@@ -40,6 +41,7 @@ pub use ledger::{Entries, Ledger};
 pub use locks::LockStore;
 pub use moving::{Moved, Moving, follow};
 pub use nodes::NodeStore;
+pub use passes::PassStore;
 pub use requests::{CarriedOut, Change, RequestStore};
 pub use settings::SettingStore;
 pub use shards::{ShardStore, ShardWrite};
@@ -52,6 +54,7 @@ pub use upkeep::{OMISSIONS_OUTLIVE, Purge, Purged, UpkeepStore};
 pub trait Store:
     LeaseStore
     + NodeStore
+    + PassStore
     + LockStore
     + JobStore
     + InstanceStore
@@ -72,6 +75,8 @@ pub trait Store:
 impl<S> Store for S where
     S: LeaseStore
         + NodeStore
+        + PassStore
+        + PassStore
         + LockStore
         + JobStore
         + InstanceStore

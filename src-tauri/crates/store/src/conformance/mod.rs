@@ -22,6 +22,7 @@ pub mod launch;
 pub mod leases;
 pub mod locks;
 pub mod nodes;
+pub mod passes;
 pub mod requests;
 pub mod shards;
 pub mod staged;
@@ -60,6 +61,11 @@ macro_rules! conformance {
             nodes::of_nodes_that_take_at_once_each_lease_goes_to_one,
             nodes::a_write_shows_every_lease_that_it_depends_on,
             nodes::what_is_to_be_done_is_told_apart_by_partition,
+
+            passes::a_pass_reads_back_as_it_was_given_last,
+            passes::a_pass_is_given_with_the_answer_to_its_request_or_not_at_all,
+            passes::a_node_that_does_not_lead_gives_no_pass,
+            passes::passes_that_ran_out_go_in_small_steps,
 
             locks::tokens_of_a_lock_only_grow,
             locks::of_many_who_ask_at_once_each_gets_a_token_of_its_own,
