@@ -340,7 +340,7 @@ async fn a_node_that_was_paused_through_its_leases_is_refused_what_it_goes_on_to
         node: "old".to_owned(),
         name: String::new(),
         executors_at: String::new(),
-        console_at: String::new(),
+        api: None,
         version: String::new(),
         offset_ms: 0,
         partitions: 0,

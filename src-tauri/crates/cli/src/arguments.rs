@@ -1,6 +1,6 @@
 //! What can be typed, with its help in both languages.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use campanile_host::config::Flags;
@@ -107,9 +107,21 @@ pub enum Verb {
 
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Port on 127.0.0.1; any that is free where absent or 0.
+    /// Port of the console; any that is free where absent or 0.
     #[arg(long)]
     pub port: Option<u16>,
+    /// Address of the console; on any but 127.0.0.1, where it is if absent, it takes TLS.
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Option<IpAddr>,
+    /// Where consoles and other nodes find this node, as host:port.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub http_advertise: Option<String>,
+    /// Certificate of the console, PEM; without it the node makes one for itself.
+    #[arg(long, value_name = "FILE", requires = "http_key")]
+    pub http_cert: Option<PathBuf>,
+    /// Key of the console's certificate, PEM.
+    #[arg(long, value_name = "FILE", requires = "http_cert")]
+    pub http_key: Option<PathBuf>,
     /// Let jobs run shell commands on this machine.
     #[arg(long)]
     pub allow_shell: bool,
@@ -142,6 +154,10 @@ impl Serve {
         let path = |path: &PathBuf| path.display().to_string();
         let said = [
             ("http.port", "--port", self.port.map(|port| port.to_string())),
+            ("http.listen", "--listen", self.listen.map(|address| address.to_string())),
+            ("http.advertise", "--http-advertise", self.http_advertise.clone()),
+            ("http.certificate", "--http-cert", self.http_cert.as_ref().map(path)),
+            ("http.key", "--http-key", self.http_key.as_ref().map(path)),
             ("embedded.allow_shell", "--allow-shell", self.allow_shell.then(|| true.to_string())),
             ("embedded.capacity", "--capacity", self.capacity.map(|capacity| capacity.to_string())),
             ("executors.listen", "--executors", self.executors.map(|address| address.to_string())),
@@ -746,7 +762,11 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("zone", "显示时间所用的时区，例如 Asia/Shanghai；默认为本机时区。"),
     ("help", "显示帮助。"),
     ("version", "显示版本。"),
-    ("port", "127.0.0.1 上的端口；0 表示任一空闲端口。"),
+    ("port", "控制台的端口；0 表示任一空闲端口。"),
+    ("listen", "控制台的监听地址；默认为 127.0.0.1，其他地址一律使用 TLS。"),
+    ("http_advertise", "控制台及其他节点访问本节点的地址（主机:端口）。"),
+    ("http_cert", "控制台的证书，PEM；未指定时由节点自行生成。"),
+    ("http_key", "控制台证书的私钥，PEM。"),
     ("allow_shell", "允许任务在本机运行 Shell 命令。"),
     ("capacity", "在此同时运行的作业数；默认为 CPU 核数的两倍。"),
     ("executors", "允许其他进程中的执行器在此地址接入，例如 127.0.0.1:4610。"),

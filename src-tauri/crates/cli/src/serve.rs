@@ -1,4 +1,4 @@
-//! `serve`: a node without a window, with the console for a browser on this machine.
+//! `serve`: a node without a window, with the console for a browser.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,8 +18,10 @@ pub async fn serve(data: PathBuf, config: &Config, json: bool) -> Result<Answer,
     let allow_shell = config.flag("embedded.allow_shell").unwrap_or(false);
     let who = Who::Serve { allow_shell, capacity: config.number("embedded.capacity") };
     let host = Arc::new(Host::open_as(Options { data, who }, config).await?);
-    let server = Server::bind(&host, config.number("http.port").unwrap_or(0)).await?;
-    let (address, url) = (server.address(), server.url());
+    let server = Server::bind_as(&host, config).await?;
+    let (address, url, api) = (server.address(), server.url(), server.api());
+    let fingerprint = api.fingerprint.clone();
+    host.answers_at(api);
     let executors = match config.listen("executors.listen") {
         Some(address) => {
             let tls = match (config.path("executors.certificate"), config.path("executors.key")) {
@@ -48,7 +50,15 @@ pub async fn serve(data: PathBuf, config: &Config, json: bool) -> Result<Answer,
     let mut parts = vec![running, tokio::spawn(server.run(host.clone(), shutdown.clone()))];
     parts.extend(executors.map(|port| tokio::spawn(port.run(host.clone(), shutdown.clone()))));
     match json {
-        true => write(&format!("{}\n", json!({"address": address.to_string(), "url": url, "executors": executors_at}))),
+        true => {
+            let said = json!({
+                "address": address.to_string(),
+                "url": url,
+                "fingerprint": fingerprint,
+                "executors": executors_at,
+            });
+            write(&format!("{said}\n"));
+        }
         false => write(&format!("{url}\n")),
     }
 

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use campanile_coord::{Bell, Presence};
+use campanile_model::node::NodeApi;
 use campanile_model::task::Task;
 use campanile_model::{Fault, Timestamp};
 use campanile_store::{Lead, LeaseRow, StoreError};
@@ -150,11 +151,17 @@ impl Node {
         if self.shared.in_team() { Duty::Clerk.lease() } else { ENGINE_LEASE }
     }
 
-    /// Where it can be reached, as it says to the others of its team.
-    pub fn is_reached_at(&self, executors_at: Option<&str>, console_at: Option<&str>) {
+    /// Where executors reach it, as it says to the others of its team.
+    pub fn is_reached_at(&self, executors_at: Option<&str>) {
         if let Some(member) = self.shared.member.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
             executors_at.unwrap_or_default().clone_into(&mut member.executors_at);
-            console_at.unwrap_or_default().clone_into(&mut member.console_at);
+        }
+    }
+
+    /// Where its API answers consoles and other nodes, as it says to them.
+    pub fn answers_at(&self, api: NodeApi) {
+        if let Some(member) = self.shared.member.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            member.api = Some(api);
         }
     }
 

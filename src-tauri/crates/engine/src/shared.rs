@@ -7,6 +7,7 @@ use campanile_coord::{Coord, Reach};
 use campanile_model::blackout::Blackouts;
 use campanile_model::executor::{Drain, ExecutorEntry};
 use campanile_model::limits::{LIMITS, Limits};
+use campanile_model::node::NodeApi;
 use campanile_model::request::Hold;
 use campanile_model::{Fault, LaneClock, Timestamp};
 use campanile_store::{SettingStore, Store, StoreError};
@@ -36,9 +37,10 @@ pub const HELD_MILLIS: &str = "heldMillis";
 pub struct Member {
     /// What people call it.
     pub name: String,
-    /// Where executors and consoles reach it, host:port; empty: they do not.
+    /// Where executors reach it, host:port; empty: they do not.
     pub executors_at: String,
-    pub console_at: String,
+    /// Where consoles and other nodes reach it.
+    pub api: Option<NodeApi>,
     pub version: String,
 }
 

@@ -148,7 +148,7 @@ impl Table {
             node: self.shared.node.clone(),
             name: member.name,
             executors_at: member.executors_at,
-            console_at: member.console_at,
+            api: member.api,
             version: member.version,
             offset_ms: self.shared.clock.offset_ms(),
             partitions: self.share.led().of().len(),

@@ -1,7 +1,8 @@
 //! Certificates for nodes and executors that have no authority of their own: one authority for a team, and what it
-//! signs.
+//! signs; and the one that a node makes for its console, which whoever comes knows by its fingerprint.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use campanile_model::{Code, Fault, Words};
@@ -52,6 +53,26 @@ pub fn make(folder: &Path, hosts: &[String], executor: &str) -> Result<Made, Fau
         put_key(&folder.join(format!("{name}-key.pem")), &key, &mut files)?;
     }
     Ok(Made { files, by_old_authority })
+}
+
+/// A certificate with its key, PEM: what is in the file, or else a new one, signed by itself and for as many of the names as
+/// a certificate can have. It stays the same for as long as the file is there.
+pub fn own(path: &Path, names: impl Iterator<Item = String>) -> Result<String, Fault> {
+    let read = || fs::read_to_string(path);
+    match read() {
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        found => return found.map_err(|error| cannot_write(path, &error)),
+    }
+    let names: Vec<String> = names.filter(|name| CertificateParams::new([name.clone()]).is_ok()).collect();
+    let params = leaf(&names, "Campanile", ExtendedKeyUsagePurpose::ServerAuth)?;
+    let key = KeyPair::generate().map_err(unusable)?;
+    let certificate = params.self_signed(&key).map_err(unusable)?;
+    // Of two programs that begin at once each reads a whole one.
+    let half = path.with_extension(format!("{:08x}", rand::random::<u32>()));
+    write_private(&half, &format!("{}{}", certificate.pem(), key.serialize_pem()))
+        .and_then(|()| fs::rename(&half, path))
+        .and_then(|()| read())
+        .map_err(|error| cannot_write(path, &error))
 }
 
 fn authority() -> CertificateParams {
@@ -126,6 +147,22 @@ mod tests {
                 let mode = fs::metadata(folder.path().join(name)).expect("a key").permissions().mode();
                 assert_eq!(mode & 0o777, 0o600, "{name}");
             }
+        }
+    }
+
+    #[test]
+    fn a_node_keeps_the_certificate_that_it_made() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("http.pem");
+        let names = || ["日".to_owned(), "node-a.example".to_owned(), "10.0.0.5".to_owned()].into_iter();
+        let made = own(&path, names()).expect("it is made");
+        assert!(made.contains("BEGIN CERTIFICATE") && made.contains("BEGIN PRIVATE KEY"), "{made}");
+        assert_eq!(own(&path, names()).expect("it is read"), made);
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing half is left");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o600);
         }
     }
 

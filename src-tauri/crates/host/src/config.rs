@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::io::ErrorKind;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use campanile_model::{Code, Fault, Words};
@@ -206,6 +206,18 @@ impl Config {
                 "executors.certificate 与 executors.key 必须同时设置",
             ));
         }
+        if set("http.certificate") != set("http.key") {
+            return Err(refused(
+                "http.certificate and http.key: one is no use without the other",
+                "http.certificate 与 http.key 必须同时设置",
+            ));
+        }
+        if self.ip("http.listen").is_some_and(|listens| listens.is_unspecified()) && !set("http.advertise") {
+            return Err(refused(
+                "http.listen is every address of the machine: http.advertise says which of them others use",
+                "http.listen 为本机所有地址时，须用 http.advertise 指明他人访问的地址",
+            ));
+        }
         if let Some(url) = self.text("database.url")
             && !url.starts_with("mysql://")
         {
@@ -230,6 +242,10 @@ impl Config {
     }
 
     pub fn number<N: std::str::FromStr>(&self, name: &str) -> Option<N> {
+        self.text(name)?.parse().ok()
+    }
+
+    pub fn ip(&self, name: &str) -> Option<IpAddr> {
         self.text(name)?.parse().ok()
     }
 
@@ -283,6 +299,7 @@ fn fits(kind: Kind, text: &str) -> Result<(), Words> {
         Kind::Text | Kind::Path | Kind::Secret => !text.is_empty(),
         Kind::Flag => matches!(text, "true" | "false"),
         Kind::Number(least, most) => text.parse::<u64>().is_ok_and(|number| (least..=most).contains(&number)),
+        Kind::Address => text.parse::<IpAddr>().is_ok(),
         Kind::Listen => text.parse::<SocketAddr>().is_ok(),
         Kind::HostPort => text
             .rsplit_once(':')
@@ -298,6 +315,9 @@ fn fits(kind: Kind, text: &str) -> Result<(), Words> {
             format!("it is no whole number from {least} to {most}"),
             format!("应为 {least} 到 {most} 的整数"),
         ),
+        Kind::Address => {
+            Words::new("it is no address, such as 10.0.0.5 or 0.0.0.0", "应为地址，如 10.0.0.5 或 0.0.0.0")
+        }
         Kind::Listen => {
             Words::new("it is no address with a port, such as 0.0.0.0:4610", "应为带端口的地址，如 0.0.0.0:4610")
         }
@@ -350,6 +370,13 @@ mod tests {
             ("[database]\nurl.env = \"NOBODY\"", 0o644, "database.url.env: the variable is not set"),
             ("[database]\nurl.vault = \"s3cret\"", 0o644, "database.url.vault: there is no such key"),
             ("[http]\nport = 70000", 0o644, "http.port: it is no whole number from 0 to 65535"),
+            ("[http]\nlisten = \"here\"", 0o644, "http.listen: it is no address"),
+            ("[http]\nlisten = \"0.0.0.0\"", 0o644, "http.advertise says which of them others use"),
+            (
+                "[http]\ncertificate = \"c.pem\"",
+                0o644,
+                "http.certificate and http.key: one is no use without the other",
+            ),
             ("[http]\nport = [1]", 0o644, "line 2, column 1: http.port: it takes one value"),
             ("[executors]\nlisten = \"here\"", 0o644, "executors.listen: it is no address"),
             ("[executors]\nadvertise = \"here\"", 0o644, "executors.advertise: it is no host:port"),

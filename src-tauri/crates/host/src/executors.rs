@@ -4,6 +4,7 @@
 //! whoever has shown a certificate that the node asked for. The group of the embedded executor always takes a token:
 //! what runs there runs with the rights of this program's jobs.
 
+use std::fmt::Display;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -36,7 +37,7 @@ pub struct TlsFiles {
 }
 
 impl TlsFiles {
-    fn read(&self) -> Result<Secure, Fault> {
+    pub(crate) fn read(&self) -> Result<Secure, Fault> {
         let read = |path: &PathBuf| {
             std::fs::read(path).map_err(|error| {
                 let (path, error) = (path.display(), error.to_string());
@@ -61,13 +62,7 @@ impl ExecutorPort {
         let mut listener =
             Listener::bind(address).await.map_err(|error| cannot_listen(&address.to_string(), &error))?;
         if let Some(secure) = secure {
-            listener = listener.secured(&secure).map_err(|error| {
-                let reason = Words::new(
-                    format!("certificate and key make no TLS: {error}"),
-                    format!("证书与私钥无法用于 TLS：{error}"),
-                );
-                Code::BadRequest.fault().with_words("reason", &reason)
-            })?;
+            listener = listener.secured(&secure).map_err(no_tls)?;
         }
         Ok(ExecutorPort { listener })
     }
@@ -125,6 +120,12 @@ pub(crate) async fn listen_as_settings_say(host: Arc<Host>, shutdown: Cancellati
             () = tokio::time::sleep(LOOK_EVERY) => {}
         }
     }
+}
+
+pub(crate) fn no_tls(error: impl Display) -> Fault {
+    let reason =
+        Words::new(format!("certificate and key make no TLS: {error}"), format!("证书与私钥无法用于 TLS：{error}"));
+    Code::BadRequest.fault().with_words("reason", &reason)
 }
 
 pub(crate) fn cannot_listen(address: &str, error: &std::io::Error) -> Fault {

@@ -118,6 +118,11 @@ impl DataFolder {
         Ok(token)
     }
 
+    /// The certificate that the node made for itself, with its key.
+    pub fn http_certificate(&self) -> PathBuf {
+        self.root.join("http.pem")
+    }
+
     /// A small number that is to stay the same, such as a port.
     pub(crate) fn kept_port(&self) -> Option<u16> {
         fs::read_to_string(self.root.join("health-port")).ok()?.trim().parse().ok()

@@ -1,9 +1,13 @@
-//! The API and the console over HTTP, for a browser on this machine.
+//! The API and the console over HTTP: for a browser on this machine or, where the node listens on another address, for
+//! other machines, and then by TLS alone.
 //!
-//! Listens on loopback alone. Whoever asks has to show the folder's token or a pass, and to have come by an
-//! address of this machine: a page of some other site that has its name point here is turned away.
+//! Whoever asks has to show the folder's token or a pass, and to have come by a name of this node: a page of some other site
+//! that has its name point here is turned away.
 
-use std::net::SocketAddr;
+mod entrance;
+mod names;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::ws::{Message, WebSocket};
@@ -14,6 +18,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json, Router, body};
 use campanile_api::{CallContext, Lang};
+use campanile_model::node::NodeApi;
 use campanile_model::pass::Pass;
 use campanile_model::request::Person;
 use campanile_model::{Code, Fault, Words};
@@ -23,9 +28,12 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use self::entrance::Tls;
+use self::names::Names;
+use crate::config::Config;
 use crate::downloads::{Downloads, Wanted, file_name};
-use crate::executors::cannot_listen;
-use crate::{Host, console, outside, uploads};
+use crate::executors::{TlsFiles, cannot_listen, no_tls};
+use crate::{Host, certs, console, machine, outside, uploads};
 
 /// Of one request.
 const LARGEST_BODY: usize = 8 * 1024 * 1024;
@@ -33,8 +41,7 @@ const LARGEST_BODY: usize = 8 * 1024 * 1024;
 struct Door {
     host: Arc<Host>,
     token: String,
-    /// What a browser may call us: `127.0.0.1:4000`.
-    names: Vec<String>,
+    names: Names,
     shutdown: CancellationToken,
     downloads: Downloads,
 }
@@ -43,34 +50,78 @@ struct Door {
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
+    /// host:port by which others reach it; none: its address.
+    advertised: Option<String>,
+    tls: Option<Tls>,
     token: String,
 }
 
 impl Server {
-    /// Port 0: any that is free.
+    /// For this machine alone. Port 0: any that is free.
     pub async fn bind(host: &Host, port: u16) -> Result<Server, Fault> {
+        Server::bind_at(host, SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port), None, None).await
+    }
+
+    /// Where and how the configuration says. On anything but loopback there is TLS, with a certificate that the node makes
+    /// for itself where none is given.
+    pub async fn bind_as(host: &Host, config: &Config) -> Result<Server, Fault> {
+        let listens = config.ip("http.listen").unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let address = SocketAddr::new(listens, config.number("http.port").unwrap_or(0));
+        let advertised = config.text("http.advertise").map(str::to_owned);
+        let tls = match (config.path("http.certificate"), config.path("http.key")) {
+            (Some(certificate), Some(key)) => {
+                let given = TlsFiles { certificate, key, client_ca: None }.read()?;
+                Some(Tls::read(&given.certificate, &given.key).map_err(no_tls)?)
+            }
+            _ if listens.is_loopback() => None,
+            _ => {
+                let named =
+                    advertised.as_deref().and_then(|name| name.rsplit_once(':')).map(|(name, _)| name.to_owned());
+                let address = (!listens.is_unspecified()).then(|| listens.to_string());
+                let names = named.into_iter().chain(address).chain(["localhost".to_owned(), "127.0.0.1".to_owned()]);
+                let own = certs::own(&host.data().http_certificate(), names)?;
+                Some(Tls::read(own.as_bytes(), own.as_bytes()).map_err(no_tls)?)
+            }
+        };
+        Server::bind_at(host, address, advertised, tls).await
+    }
+
+    async fn bind_at(
+        host: &Host,
+        wanted: SocketAddr,
+        advertised: Option<String>,
+        tls: Option<Tls>,
+    ) -> Result<Server, Fault> {
         let token = host.data().token()?;
-        let wanted = format!("127.0.0.1:{port}");
-        let trouble = |error: std::io::Error| cannot_listen(&wanted, &error);
-        let listener = TcpListener::bind(&wanted).await.map_err(trouble)?;
+        let trouble = |error: std::io::Error| cannot_listen(&wanted.to_string(), &error);
+        let listener = TcpListener::bind(wanted).await.map_err(trouble)?;
         let address = listener.local_addr().map_err(trouble)?;
-        Ok(Server { listener, address, token })
+        Ok(Server { listener, address, advertised, tls, token })
     }
 
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
+    /// How consoles and other nodes reach it.
+    pub fn api(&self) -> NodeApi {
+        NodeApi {
+            address: self.advertised.clone().unwrap_or_else(|| self.address.to_string()),
+            fingerprint: self.tls.as_ref().map(|tls| tls.fingerprint.clone()),
+            machine: machine(),
+        }
+    }
+
     /// What a person opens. The token stands where no server log will have it.
     pub fn url(&self) -> String {
-        format!("http://{}/#token={}", self.address, self.token)
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}/#token={}", self.api().address, self.token)
     }
 
     /// Answers until `shutdown`.
     pub async fn run(self, host: Arc<Host>, shutdown: CancellationToken) {
-        let port = self.address.port();
         uploads::sweep(&host.data().uploads());
-        let names = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}")).to_vec();
+        let names = Names::new(self.address, self.advertised.as_deref(), self.tls.is_some());
         let door = Arc::new(Door {
             host,
             token: self.token,
@@ -78,11 +129,7 @@ impl Server {
             shutdown: shutdown.clone(),
             downloads: Downloads::default(),
         });
-        let pages = router(door).into_make_service_with_connect_info::<SocketAddr>();
-        let served = axum::serve(self.listener, pages).with_graceful_shutdown(shutdown.cancelled_owned());
-        if let Err(error) = served.await {
-            tracing::error!(%error, "the server ended");
-        }
+        entrance::serve(self.listener, self.tls, router(door), shutdown).await;
     }
 }
 
@@ -105,25 +152,21 @@ fn router(door: Arc<Door>) -> Router {
         .with_state(door)
 }
 
-/// Turns away whoever did not come by an address of this machine, and tells the browser what our pages may do.
+/// Turns away whoever did not come by a name of this node, and tells the browser what our pages may do.
 async fn guard(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default());
-    let by_our_name = text(header::HOST).is_some_and(|host| door.names.iter().any(|name| name == host));
-    let from_our_page = text(header::ORIGIN)
-        .is_none_or(|origin| door.names.iter().any(|name| origin.strip_prefix("http://") == Some(name)));
+    let by_our_name = text(header::HOST).is_some_and(|host| door.names.admit(host));
+    let from_our_page = text(header::ORIGIN).is_none_or(|origin| door.names.admit_origin(origin));
     if !by_our_name || !from_our_page {
         return refusal(&Code::NoPermission.fault());
     }
     let mut response = next.run(request).await;
-    // A policy has no way to name an IPv6 address; whoever came by one has `'self'`.
-    let sockets: Vec<String> =
-        door.names.iter().filter(|name| !name.starts_with('[')).map(|name| format!("ws://{name}")).collect();
     let policy = format!(
         "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
          font-src 'self' data:; connect-src 'self' {}; object-src 'none'; base-uri 'none'; form-action 'none'; \
          frame-ancestors 'none'",
-        sockets.join(" ")
+        door.names.sockets()
     );
     let headers = response.headers_mut();
     if let Ok(policy) = HeaderValue::from_str(&policy) {

@@ -44,6 +44,7 @@ use campanile_engine::questions::Questions;
 use campanile_engine::roster::Roster;
 use campanile_engine::{Clock, Desk, Dice, Member, Node, Shared, Shelf, Standing};
 use campanile_gateway::{LockRoom, Switchboard};
+use campanile_model::node::NodeApi;
 use campanile_model::request::{Person, Role};
 use campanile_model::schedule::Zones;
 use campanile_model::{Almanac, Code, Fault};
@@ -70,7 +71,7 @@ pub use http::{Server, status_of};
 pub use logs::FileLogs;
 pub use records::{Records, keep_records};
 pub use saving::save;
-pub use teams::{Place, Places, Team};
+pub use teams::{Place, Places, Team, pinned};
 
 /// Which program opens the folder, and so what it may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +133,7 @@ impl Host {
         let store = backend.store();
         let children = ChildLedger::open(data.children()).map_err(|error| folder::fault(&error, data.root()))?;
 
-        let machine = sysinfo::System::host_name().unwrap_or_else(|_| "localhost".to_owned());
+        let machine = machine();
         let clock = backend.clock();
         let called = config.text("node.name").unwrap_or(&machine).to_owned();
         let member = config.in_team().then(|| Member {
@@ -247,11 +248,16 @@ impl Host {
     pub fn tells_executors_of(&self, address: Option<&str>) {
         if self.backend.team_clock().is_some() {
             // It says so to the others, and all of them to all executors.
-            self.node.is_reached_at(address, None);
+            self.node.is_reached_at(address);
             return;
         }
         let node = |address: &str| NodeAddress { name: self.node.name().to_owned(), address: address.to_owned() };
         self.switchboard.set_nodes(address.map(node).as_slice());
+    }
+
+    /// Where this node's own API answers consoles and other nodes; said to all of its team.
+    pub fn answers_at(&self, api: NodeApi) {
+        self.node.answers_at(api);
     }
 
     pub(crate) fn api(&self) -> &Api {
@@ -422,6 +428,11 @@ impl Who {
             Who::Desktop | Who::Command => None,
         }
     }
+}
+
+/// What this machine calls itself.
+fn machine() -> String {
+    sysinfo::System::host_name().unwrap_or_else(|_| "localhost".to_owned())
 }
 
 /// One for each start of a program: a lease must not be taken for that of an earlier life.

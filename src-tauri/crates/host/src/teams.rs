@@ -6,6 +6,7 @@
 mod address;
 mod book;
 mod link;
+pub mod pinned;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! A node of a team, as it is written down for the others and for people.
 
+use std::net::IpAddr;
+
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -15,8 +17,9 @@ pub struct NodeEntry {
     pub name: String,
     /// Where executors reach it, host:port; empty: they do not.
     pub executors_at: String,
-    /// Where consoles reach it, host:port; empty: they do not.
-    pub console_at: String,
+    /// Where its API is reached; none: it says nothing of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api: Option<NodeApi>,
     pub version: String,
     /// How far its machine's clock is from the database's, which it goes by.
     pub offset_ms: i64,
@@ -24,4 +27,56 @@ pub struct NodeEntry {
     pub partitions: u32,
     pub since: Timestamp,
     pub seen_at: Timestamp,
+}
+
+/// The way to a node's API, for consoles and for other nodes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeApi {
+    /// host:port.
+    pub address: String,
+    /// SHA-256 of the certificate that it shows, in hex; whoever comes trusts exactly that one. None: plain HTTP, on its
+    /// own machine alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// What its machine calls itself.
+    #[serde(default)]
+    pub machine: String,
+}
+
+impl NodeApi {
+    /// Whether the address leads there from that machine: a loopback address leads to whoever asks.
+    pub fn leads_there_from(&self, machine: &str) -> bool {
+        let host = self.address.rsplit_once(':').map_or(self.address.as_str(), |(host, _)| host);
+        let host = host.trim_matches(['[', ']']);
+        let loopback = host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
+        !loopback || self.machine == machine
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loopback_address_leads_to_a_node_from_its_own_machine_alone() {
+        for (address, from, leads) in [
+            ("127.0.0.1:4600", "a", true),
+            ("127.0.0.1:4600", "b", false),
+            ("[::1]:4600", "b", false),
+            ("localhost:4600", "b", false),
+            ("10.0.0.5:4600", "b", true),
+            ("node-a.example:4600", "b", true),
+        ] {
+            let api = NodeApi { address: address.to_owned(), fingerprint: None, machine: "a".to_owned() };
+            assert_eq!(api.leads_there_from(from), leads, "{address} from {from}");
+        }
+    }
+
+    #[test]
+    fn a_row_of_an_older_node_is_read_without_an_api() {
+        let row = r#"{"node": "a", "name": "a", "executorsAt": "", "consoleAt": "", "version": "0.1.0", "offsetMs": 0,
+            "partitions": 0, "since": 0, "seenAt": 0}"#;
+        assert_eq!(serde_json::from_str::<NodeEntry>(row).expect("it reads").api, None);
+    }
 }

@@ -10,6 +10,8 @@ pub enum Kind {
     Flag,
     /// A whole number within these bounds.
     Number(u64, u64),
+    /// An address to listen on.
+    Address,
     /// An address to listen on, with its port.
     Listen,
     /// Where others reach it: host:port.
@@ -58,9 +60,31 @@ pub const KEYS: &[Key] = &[
         "http.port",
         Kind::Number(0, 65_535),
         "0",
-        "port on 127.0.0.1; 0 is any that is free",
-        "127.0.0.1 上的端口；0 表示任选空闲端口",
+        "port of the console; 0 is any that is free",
+        "控制台的端口；0 表示任选空闲端口",
     ),
+    key(
+        "http.listen",
+        Kind::Address,
+        "127.0.0.1",
+        "address of the console; on any but this machine's own it takes TLS",
+        "控制台的监听地址；非本机回环地址时一律使用 TLS",
+    ),
+    key(
+        "http.advertise",
+        Kind::HostPort,
+        "",
+        "where consoles and other nodes find this node",
+        "控制台及其他节点访问本节点的地址",
+    ),
+    key(
+        "http.certificate",
+        Kind::Path,
+        "",
+        "certificate of the console, PEM; without it the node makes one for itself",
+        "控制台的证书（PEM）；未设置则由节点自行生成",
+    ),
+    key("http.key", Kind::Path, "", "key of the console's certificate, PEM", "控制台证书的私钥（PEM）"),
     key(
         "executors.listen",
         Kind::Listen,

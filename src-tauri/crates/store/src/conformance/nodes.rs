@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use campanile_model::node::NodeEntry;
+use campanile_model::node::{NodeApi, NodeEntry};
 use campanile_model::{JobId, Partitions};
 use futures::future::join_all;
 
@@ -14,7 +14,11 @@ fn entry(node: &str, seen: i64) -> NodeEntry {
         node: node.to_owned(),
         name: "an engine".to_owned(),
         executors_at: "10.0.0.1:7702".to_owned(),
-        console_at: String::new(),
+        api: Some(NodeApi {
+            address: "10.0.0.1:4600".to_owned(),
+            fingerprint: Some("ab".repeat(32)),
+            machine: "one".to_owned(),
+        }),
         version: "1.2.3".to_owned(),
         offset_ms: -7,
         partitions: 22,
