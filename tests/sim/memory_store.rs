@@ -8,6 +8,7 @@
 //! was then in force, for the check that no overtaken leader has written.
 
 mod locks;
+mod logs;
 mod passes;
 mod shards;
 mod staged;
@@ -35,9 +36,9 @@ use campanile_model::task::{ExecutorRef, Incident, Need, Step, StoredTask, Task,
 use campanile_model::{AlarmId, DataId, InstanceId, JobId, Lane, Partitions, QuestionId, RequestId, TaskId, Timestamp};
 use campanile_store::{
     AlarmStore, Assignment, Bound, CarriedOut, Cause, Change, Claimed, ExecutorStore, HistoryEntry, IncidentMark,
-    InstanceStore, JobStore, LaneDepth, Launch, Launched, Lead, LeaseRow, LeaseStore, LedgerExtract, MadeInstance,
-    NodeStore, OMISSIONS_OUTLIVE, Purge, Purged, RequestStore, Result, Room, Scope, SettingStore, Settlement,
-    StoreError, Taken, TaskStore, Unplanned, UnplannedStore, UpkeepStore, Wanted, may_replace, scopes_of,
+    InstanceStore, JobStore, LaneDepth, Launch, Launched, Lead, LeaseRow, LeaseStore, LedgerExtract, LogPart,
+    MadeInstance, NodeStore, OMISSIONS_OUTLIVE, Purge, Purged, RequestStore, Result, Room, Scope, SettingStore,
+    Settlement, StoreError, Taken, TaskStore, Unplanned, UnplannedStore, UpkeepStore, Wanted, may_replace, scopes_of,
 };
 use serde_json::Value;
 
@@ -149,6 +150,7 @@ pub struct Stored {
     pub executors: BTreeMap<(String, String), (ExecutorEntry, Option<Drain>)>,
     pub lock_tokens: BTreeMap<u32, u64>,
     pub lock_boards: BTreeMap<String, LockBoard>,
+    pub log_parts: BTreeMap<(TaskId, u32, u32), LogPart>,
     /// By digest.
     pub passes: BTreeMap<String, Pass>,
     last_order: u64,
@@ -726,6 +728,7 @@ impl Stored {
         for task in self.tasks_of.remove(&id).unwrap_or_default() {
             self.tasks.remove(&task);
             self.history.remove(&task);
+            self.log_parts.retain(|(of, ..), _| *of != task);
             self.gone.insert(task);
             purged.tasks.push(task);
         }

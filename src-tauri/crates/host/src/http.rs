@@ -33,6 +33,7 @@ use self::names::Names;
 use crate::config::Config;
 use crate::downloads::{Downloads, Wanted, file_name};
 use crate::executors::{TlsFiles, cannot_listen, no_tls};
+use crate::logs::neighbours::{Asked, PATH as LOG_PARTS};
 use crate::{Host, certs, console, machine, outside, uploads};
 
 /// Of one request.
@@ -137,6 +138,7 @@ fn router(door: Arc<Door>) -> Router {
     let with_token = Router::new()
         .route("/api/downloads", post(offer_download))
         .route("/api/uploads", post(upload))
+        .route(LOG_PARTS, post(part_of_log))
         .route("/api/{operation}", post(call))
         .route_layer(middleware::from_fn_with_state(door.clone(), shows_a_token));
     Router::new()
@@ -218,6 +220,14 @@ async fn call(
     let cx = CallContext { who, zone: envelope.zone, lang: envelope.lang };
     match door.host.call(&operation, envelope.input, &cx).await {
         Ok(answer) => ([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response(),
+        Err(fault) => refusal(&fault),
+    }
+}
+
+/// Lines that this node keeps, for another node that shows them.
+async fn part_of_log(State(door): State<Arc<Door>>, Json(asked): Json<Asked>) -> Response {
+    match door.host.part_of_log(&asked).await {
+        Ok(given) => ([(header::CACHE_CONTROL, "no-store")], Json(given)).into_response(),
         Err(fault) => refusal(&fault),
     }
 }

@@ -38,6 +38,7 @@ mod instances;
 mod jobs;
 mod leases;
 mod locks;
+mod logs;
 mod nodes;
 mod passes;
 mod requests;

@@ -15,6 +15,7 @@ mod instances;
 mod jobs;
 mod leases;
 mod locks;
+mod logs;
 mod nodes;
 mod passes;
 #[cfg(test)]

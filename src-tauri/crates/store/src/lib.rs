@@ -19,6 +19,7 @@ mod jobs;
 mod leases;
 mod ledger;
 mod locks;
+mod logs;
 mod moving;
 mod nodes;
 mod passes;
@@ -39,6 +40,7 @@ pub use jobs::{JobStore, LedgerExtract, MadeInstance};
 pub use leases::{Lead, LeaseRow, LeaseStore};
 pub use ledger::{Entries, Ledger};
 pub use locks::LockStore;
+pub use logs::{LogPart, LogStore};
 pub use moving::{Moved, Moving, follow};
 pub use nodes::NodeStore;
 pub use passes::PassStore;
@@ -56,6 +58,7 @@ pub trait Store:
     + NodeStore
     + PassStore
     + LockStore
+    + LogStore
     + JobStore
     + InstanceStore
     + UnplannedStore
@@ -78,6 +81,7 @@ impl<S> Store for S where
         + PassStore
         + PassStore
         + LockStore
+        + LogStore
         + JobStore
         + InstanceStore
         + UnplannedStore

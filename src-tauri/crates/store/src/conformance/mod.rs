@@ -21,6 +21,7 @@ pub mod lanes;
 pub mod launch;
 pub mod leases;
 pub mod locks;
+pub mod logs;
 pub mod nodes;
 pub mod passes;
 pub mod requests;
@@ -70,6 +71,10 @@ macro_rules! conformance {
             locks::tokens_of_a_lock_only_grow,
             locks::of_many_who_ask_at_once_each_gets_a_token_of_its_own,
             locks::a_board_reads_back_as_it_was_last_written_and_is_forgotten_when_long_unseen,
+
+            logs::parts_of_logs_read_back_in_order_by_their_task,
+            logs::of_two_that_note_the_same_part_the_first_stays,
+            logs::parts_go_with_their_task,
 
             jobs::due_jobs_come_earliest_first_and_paused_ones_too,
             jobs::a_removed_job_is_found_nowhere_but_in_its_versions,
