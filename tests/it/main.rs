@@ -1,7 +1,7 @@
 //! Stories: what must be true for someone, told on a whole node.
 //!
 //! Most are told in a [`campanile_tests::World`], whose time they move. Those of `bad_input`, `chaos`, `consoles`, `crontab`,
-//! `executors`, `folder`, `kill`, `locks`, `meeting`, `million`, `parts`, `sdks`, `shards`, `team` and `team_chaos` are told
+//! `executors`, `folder`, `kill`, `locks`, `meeting`, `million`, `parts`, `passes`, `sdks`, `shards`, `team`, `team_chaos` and `team_logs` are told
 //! with real processes, on real time, because what they are about is the process itself.
 
 mod alarms;
@@ -23,6 +23,7 @@ mod million;
 mod nodes;
 mod overlap;
 mod parts;
+mod passes;
 mod people;
 mod phases;
 #[path = "../../src-tauri/crates/coord-redis/tests/servers/mod.rs"]
@@ -36,4 +37,5 @@ mod stopping;
 mod tasks;
 mod team;
 mod team_chaos;
+mod team_logs;
 mod unplanned;

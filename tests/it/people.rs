@@ -202,6 +202,7 @@ async fn each_role_may_do_its_own_and_no_more() {
         let id = world.saves("there", json!({})).await;
         let run = || Ask::RunJobs { jobs: vec![id], parameters: None, beside: true, repeats: None, executor: None };
         let remove = || Ask::RemoveJobs { jobs: vec![id] };
+        let pass = || Ask::GivePass { digest: "0f".repeat(32) };
         let set = || Ask::Set { key: "theme".to_owned(), value: json!("dark") };
         let table = [
             (Role::Viewer, run(), false),
@@ -210,6 +211,7 @@ async fn each_role_may_do_its_own_and_no_more() {
             (Role::Editor, set(), false),
             (Role::Admin, set(), true),
             (Role::Editor, remove(), true),
+            (Role::Viewer, pass(), true),
         ];
         for (role, ask, may) in table {
             let told = format!("{role:?} {ask:?}");

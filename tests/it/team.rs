@@ -29,7 +29,7 @@ fn joins(folder: &Path, database: &Database, name: &str, embedded: bool) {
     joins_with(folder, database, name, embedded, "");
 }
 
-fn joins_with(folder: &Path, database: &Database, name: &str, embedded: bool, more: &str) {
+pub fn joins_with(folder: &Path, database: &Database, name: &str, embedded: bool, more: &str) {
     let url = database.url();
     let text = format!(
         "node.name = \"{name}\"\n[database]\nurl = \"{url}\"\nconnections = 8\n\
@@ -356,6 +356,7 @@ async fn a_node_that_was_paused_through_its_leases_is_refused_what_it_goes_on_to
         name: String::new(),
         executors_at: String::new(),
         api: None,
+        keeper: String::new(),
         version: String::new(),
         offset_ms: 0,
         partitions: 0,

@@ -103,6 +103,7 @@ const REACHED: &[&str] = &[
     "retryInstance done",
     "drainExecutor done",
     "resumeExecutor done",
+    "givePass done",
     "runJobs refused",
     "refused conduct",
     "unknown conduct",

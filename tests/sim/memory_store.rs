@@ -8,6 +8,8 @@
 //! was then in force, for the check that no overtaken leader has written.
 
 mod locks;
+mod logs;
+mod passes;
 mod shards;
 mod staged;
 
@@ -25,6 +27,7 @@ use campanile_model::ledger::LedgerSpan;
 use campanile_model::limits::{LIMITS, Limits};
 use campanile_model::lock::LockBoard;
 use campanile_model::node::NodeEntry;
+use campanile_model::pass::Pass;
 use campanile_model::question::{Question, QuestionAnswer};
 use campanile_model::request::{Answer, AuditEntry, Request};
 use campanile_model::schedule::Schedule;
@@ -33,9 +36,9 @@ use campanile_model::task::{ExecutorRef, Incident, Need, Step, StoredTask, Task,
 use campanile_model::{AlarmId, DataId, InstanceId, JobId, Lane, Partitions, QuestionId, RequestId, TaskId, Timestamp};
 use campanile_store::{
     AlarmStore, Assignment, Bound, CarriedOut, Cause, Change, Claimed, ExecutorStore, HistoryEntry, IncidentMark,
-    InstanceStore, JobStore, LaneDepth, Launch, Launched, Lead, LeaseRow, LeaseStore, LedgerExtract, MadeInstance,
-    NodeStore, OMISSIONS_OUTLIVE, Purge, Purged, RequestStore, Result, Room, Scope, SettingStore, Settlement,
-    StoreError, Taken, TaskStore, Unplanned, UnplannedStore, UpkeepStore, Wanted, may_replace, scopes_of,
+    InstanceStore, JobStore, LaneDepth, Launch, Launched, Lead, LeaseRow, LeaseStore, LedgerExtract, LogPart,
+    MadeInstance, NodeStore, OMISSIONS_OUTLIVE, Purge, Purged, RequestStore, Result, Room, Scope, SettingStore,
+    Settlement, StoreError, Taken, TaskStore, Unplanned, UnplannedStore, UpkeepStore, Wanted, may_replace, scopes_of,
 };
 use serde_json::Value;
 
@@ -147,6 +150,9 @@ pub struct Stored {
     pub executors: BTreeMap<(String, String), (ExecutorEntry, Option<Drain>)>,
     pub lock_tokens: BTreeMap<u32, u64>,
     pub lock_boards: BTreeMap<String, LockBoard>,
+    pub log_parts: BTreeMap<(TaskId, u32, u32), LogPart>,
+    /// By digest.
+    pub passes: BTreeMap<String, Pass>,
     last_order: u64,
     last_incident: i64,
     last_ending: i64,
@@ -708,6 +714,10 @@ impl Stored {
                     None => false,
                 }
             }
+            Change::PutPass(pass) => {
+                self.passes.insert(pass.digest.clone(), pass.clone());
+                true
+            }
         };
         if done { Taken::Done } else { Taken::Lost }
     }
@@ -718,6 +728,7 @@ impl Stored {
         for task in self.tasks_of.remove(&id).unwrap_or_default() {
             self.tasks.remove(&task);
             self.history.remove(&task);
+            self.log_parts.retain(|(of, ..), _| *of != task);
             self.gone.insert(task);
             purged.tasks.push(task);
         }
@@ -783,6 +794,7 @@ impl Stored {
             .collect();
         purged.others += (requests.len() + incidents.len() + alarms.len()) as u64;
         purged.others += self.purge_staged(purge);
+        purged.others += self.purge_passes(purge);
         let before = self.questions.len() + self.backfills.len();
         self.questions.retain(|one| one.answer.is_none() || one.asked_at >= purge.instances_before);
         self.backfills.retain(|one| one.ended.is_none() || one.asked_at >= purge.instances_before);

@@ -166,7 +166,10 @@ impl Campanile {
         self.served += 1;
         let record = self.beside(&format!("serve-{}.log", self.served));
         let mut command = self.command();
-        command.args(["serve", "--port", "0", "--allow-shell"]).args(more);
+        command.args(["serve", "--allow-shell"]).args(more);
+        if !more.contains(&"--port") {
+            command.args(["--port", "0"]);
+        }
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(File::create(&record).expect("a record"));
         let mut child = command.spawn().expect("it can be started");
@@ -186,8 +189,8 @@ impl Campanile {
         }
         let said: Value = serde_json::from_str(&line).expect("it says where it is as JSON");
         let url = said["url"].as_str().expect("an address").to_owned();
-        let executors = said["executors"].as_str().map(str::to_owned);
-        Ok(Serve { child, url, executors, record })
+        let text = |key: &str| said[key].as_str().map(str::to_owned);
+        Ok(Serve { child, url, fingerprint: text("fingerprint"), executors: text("executors"), record })
     }
 
     /// One command.
@@ -255,6 +258,8 @@ impl Campanile {
 pub struct Serve {
     child: Child,
     pub url: String,
+    /// Of the certificate that its console shows, if it does.
+    pub fingerprint: Option<String>,
     /// Where executors of other processes join, if they may.
     pub executors: Option<String>,
     record: PathBuf,

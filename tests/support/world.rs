@@ -409,6 +409,10 @@ impl World {
 
     /// Someone who sits at that program asks, and is answered.
     pub async fn asks_at(&mut self, program: &str, role: Role, ask: Ask) -> Result<Done, Fault> {
+        self.asks_in_person(program, Person { name: "mei".to_owned(), role }, ask).await
+    }
+
+    pub async fn asks_in_person(&mut self, program: &str, who: Person, ask: Ask) -> Result<Done, Fault> {
         let program = self.program(program);
         let clock = Arc::new(self.sky.clock.beside());
         let desk = Desk {
@@ -419,7 +423,6 @@ impl World {
         };
         let bells = program.coord.clone();
         let pulse = self.sky.pulse.clone();
-        let who = Person { name: "mei".to_owned(), role };
         let asking = tokio::spawn(async move {
             let answer = desk.ask(&who, ask, Duration::from_secs(10)).await;
             pulse.beat();

@@ -1,7 +1,8 @@
 //! The live feed: what is stale, and the status, for every window that looks on.
 //!
 //! Changes are gathered into at most ten frames a second, and there is one every second even where
-//! nothing happens. A frame is made once for all; each subscriber counts its own, from a snapshot on.
+//! nothing happens. A frame is made once for all; each subscriber counts its own, from a snapshot on. With nobody looking
+//! on none is made and nothing is read; what is changed here is told to the others all the same.
 //! Nodes that meet tell each other what they have changed. Where nobody tells, what another program writes
 //! is noticed by the store's count of changes, and makes everything stale: nobody told us what it was. Of
 //! its logs nobody tells either; those of tasks that run are taken to grow.
@@ -18,7 +19,7 @@ use campanile_store::TaskFilter;
 use futures::future::{Either, FutureExt, select};
 use futures::stream::StreamExt;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
-use tokio::sync::{broadcast, watch};
+use tokio::sync::{Notify, broadcast, watch};
 
 use crate::Api;
 use crate::views::{Frame, FrameKind, Status};
@@ -50,12 +51,15 @@ struct Beat {
 pub struct Feed {
     api: Arc<Api>,
     beats: broadcast::Sender<Arc<Beat>>,
+    /// None: none has been made since somebody began to look on.
     latest: watch::Sender<Option<Arc<Beat>>>,
+    somebody_came: Notify,
 }
 
 impl Feed {
     pub fn new(api: Arc<Api>) -> Feed {
-        Feed { api, beats: broadcast::channel(FRAMES_KEPT).0, latest: watch::Sender::new(None) }
+        let (beats, latest) = (broadcast::channel(FRAMES_KEPT).0, watch::Sender::new(None));
+        Feed { api, beats, latest, somebody_came: Notify::new() }
     }
 
     /// Makes frames for as long as it is polled.
@@ -72,7 +76,8 @@ impl Feed {
         let mut running = HashSet::new();
         loop {
             let now = clock.now();
-            let nobody_tells = self.nobody_tells();
+            let is_watched = self.beats.receiver_count() > 0;
+            let nobody_tells = self.nobody_tells() && is_watched;
             // Another program's changes, and those of this one that nobody said.
             if nobody_tells {
                 match self.api.archive.change_count().await {
@@ -97,9 +102,17 @@ impl Feed {
                 stale.hears(heard);
             }
             let quiet_for = now.since(last_beat);
-            if (!stale.is_empty() && quiet_for >= FRAME_EVERY) || quiet_for >= AT_LEAST_EVERY {
+            let is_due = !stale.is_empty() || (is_watched && self.latest.borrow().is_none());
+            if (is_due && quiet_for >= FRAME_EVERY) || quiet_for >= AT_LEAST_EVERY {
                 last_beat = now;
                 coord.tell(&stale.take_own());
+                if !is_watched {
+                    // Whoever comes begins with a snapshot.
+                    rate.note(now, self.api.events.finished());
+                    stale = Stale::default();
+                    self.latest.send_replace(None);
+                    continue;
+                }
                 if nobody_tells && now.since(logs_taken_to_grow) >= AT_LEAST_EVERY {
                     logs_taken_to_grow = now;
                     self.logs_of_others(&mut stale, &mut running).await;
@@ -120,17 +133,18 @@ impl Feed {
                 }
                 continue;
             }
-            let wake_at = match stale.is_empty() {
-                true => (last_beat + AT_LEAST_EVERY).min(now + LOOK_EVERY),
-                false => last_beat + FRAME_EVERY,
+            let wake_at = match is_due {
+                true => last_beat + FRAME_EVERY,
+                false => (last_beat + AT_LEAST_EVERY).min(now + LOOK_EVERY),
             };
             let heard = select(Box::pin(events.recv()), others.next());
-            match select(heard, clock.sleep_until(wake_at)).await {
+            let in_time = select(clock.sleep_until(wake_at), Box::pin(self.somebody_came.notified()));
+            match select(heard, in_time).await {
                 Either::Left((Either::Left((Ok(topic), _)), _)) => stale.own(topic),
                 Either::Left((Either::Left((Err(RecvError::Lagged(_)), _)), _)) => stale.own_missed(),
                 Either::Left((Either::Right((Some(heard), _)), _)) => stale.hears(heard),
-                Either::Left((Either::Left((Err(RecvError::Closed), _)) | Either::Right((None, _)), sleep)) => {
-                    sleep.await;
+                Either::Left((Either::Left((Err(RecvError::Closed), _)) | Either::Right((None, _)), in_time)) => {
+                    in_time.await;
                 }
                 Either::Right(_) => {}
             }
@@ -185,7 +199,9 @@ impl Feed {
     }
 
     pub fn subscribe(&self) -> Subscription {
-        Subscription { beats: self.beats.subscribe(), latest: self.latest.subscribe(), seq: 0, anew: true }
+        let (beats, latest) = (self.beats.subscribe(), self.latest.subscribe());
+        self.somebody_came.notify_one();
+        Subscription { beats, latest, seq: 0, anew: true }
     }
 }
 
@@ -308,7 +324,6 @@ impl Stale {
     }
 
     fn take(&mut self) -> (bool, Vec<String>) {
-        self.own.clear();
         let missed = std::mem::take(&mut self.missed);
         (missed, std::mem::take(&mut self.topics).into_iter().collect())
     }

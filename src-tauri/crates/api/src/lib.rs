@@ -28,6 +28,7 @@ mod nodes;
 pub mod operations;
 pub mod outside;
 mod painter;
+pub mod passes;
 mod pulse;
 mod report;
 mod runs;

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use campanile_model::{Fault, TaskId, Timestamp};
+use campanile_store::StoreError;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogStream {
@@ -12,6 +13,12 @@ pub enum LogStream {
 }
 
 impl LogStream {
+    pub const ALL: [LogStream; 3] = [LogStream::Stdout, LogStream::Stderr, LogStream::Log];
+
+    pub fn named(name: &str) -> Option<LogStream> {
+        LogStream::ALL.into_iter().find(|stream| stream.name() == name)
+    }
+
     pub const fn name(self) -> &'static str {
         match self {
             LogStream::Stdout => "stdout",
@@ -43,6 +50,13 @@ pub struct LogPage {
 pub trait Logs: Send + Sync {
     /// Adds lines to the log of one attempt. What cannot be written is counted and said in the log as soon as it can.
     async fn append(&self, task: TaskId, attempt: u32, lines: &[LogLine]);
+
+    /// An executor has come with these attempts under way: what is added from now on follows all that was written of them
+    /// until then, at whichever node.
+    async fn take_up(&self, attempts: &[(TaskId, u32)]) -> Result<(), StoreError> {
+        let _ = attempts;
+        Ok(())
+    }
 
     /// Lines from `from` on (a place that an earlier page gave, 0 for the beginning, negative for so many bytes from
     /// the end), at most `limit`. A log that does not exist is empty.

@@ -41,6 +41,8 @@ pub struct Member {
     pub executors_at: String,
     /// Where consoles and other nodes reach it.
     pub api: Option<NodeApi>,
+    /// By which it is known as the keeper of logs, through all its lives.
+    pub keeper: String,
     pub version: String,
 }
 

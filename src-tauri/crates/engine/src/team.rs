@@ -149,6 +149,7 @@ impl Table {
             name: member.name,
             executors_at: member.executors_at,
             api: member.api,
+            keeper: member.keeper,
             version: member.version,
             offset_ms: self.shared.clock.offset_ms(),
             partitions: self.share.led().of().len(),

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use campanile_api::views::{LogView, ReportFormat};
-use campanile_api::{CallContext, Lang, ReportPieces};
+use campanile_api::{CallContext, ReportPieces};
 use campanile_model::{Code, Fault};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -95,10 +95,10 @@ impl Pieces {
 }
 
 #[derive(Default)]
-pub struct Downloads(Mutex<HashMap<String, (Wanted, Lang, Instant)>>);
+pub struct Downloads(Mutex<HashMap<String, (Wanted, CallContext, Instant)>>);
 
 impl Downloads {
-    pub fn offer(&self, wanted: Wanted, lang: Lang) -> String {
+    pub fn offer(&self, wanted: Wanted, cx: CallContext) -> String {
         let drawn: [u8; 16] = rand::random();
         let ticket: String = drawn.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut tickets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -107,14 +107,15 @@ impl Downloads {
             let oldest = tickets.iter().min_by_key(|(_, (_, _, since))| *since).map(|(ticket, _)| ticket.clone());
             oldest.map(|oldest| tickets.remove(&oldest));
         }
-        tickets.insert(ticket.clone(), (wanted, lang, Instant::now()));
+        tickets.insert(ticket.clone(), (wanted, cx, Instant::now()));
         ticket
     }
 
-    pub fn take(&self, ticket: &str) -> Option<(Wanted, Lang)> {
+    /// What it is good for, and for whom.
+    pub fn take(&self, ticket: &str) -> Option<(Wanted, CallContext)> {
         let mut tickets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (wanted, lang, since) = tickets.remove(ticket)?;
-        (since.elapsed() < GOOD_FOR).then_some((wanted, lang))
+        let (wanted, cx, since) = tickets.remove(ticket)?;
+        (since.elapsed() < GOOD_FOR).then_some((wanted, cx))
     }
 }
 
@@ -160,14 +161,20 @@ pub fn file_name(wanted: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use campanile_api::Lang;
+    use campanile_model::request::{Person, Role};
+
     use super::*;
 
     #[test]
     fn a_ticket_is_good_for_one_look() {
         let downloads = Downloads::default();
         let wanted = WantedLog { task: "t".to_owned(), attempt: 1, name: "a.log".to_owned() };
-        let ticket = downloads.offer(Wanted::Log(wanted), Lang::Zh);
-        assert!(matches!(downloads.take(&ticket), Some((Wanted::Log(log), Lang::Zh)) if log.task == "t"));
+        let who = Person { name: "mei".to_owned(), role: Role::Viewer };
+        let ticket = downloads.offer(Wanted::Log(wanted), CallContext { who, zone: String::new(), lang: Lang::Zh });
+        let (wanted, cx) = downloads.take(&ticket).expect("it is good");
+        assert!(matches!(wanted, Wanted::Log(log) if log.task == "t"));
+        assert_eq!((cx.who.name.as_str(), cx.lang), ("mei", Lang::Zh));
         assert!(downloads.take(&ticket).is_none());
         assert!(downloads.take("other").is_none());
     }

@@ -105,6 +105,18 @@ impl DataFolder {
         SecretKey::read(&path)
     }
 
+    /// What this folder is known by among those of a team; drawn when it is first wanted.
+    pub fn known_by(&self) -> Result<String, Fault> {
+        let path = self.root.join("node-id");
+        let kept = fs::read_to_string(&path).map(|text| text.trim().to_owned()).unwrap_or_default();
+        if kept.len() >= 16 {
+            return Ok(kept);
+        }
+        let drawn = format!("{:016x}", rand::random::<u64>());
+        fs::write(&path, &drawn).map_err(|error| fault(&error, &self.root))?;
+        Ok(drawn)
+    }
+
     /// What opens the API to whoever may read this folder; made when it is first wanted.
     pub fn token(&self) -> Result<String, Fault> {
         let path = self.root.join("token");

@@ -1,8 +1,8 @@
 //! The API and the console over HTTP: for a browser on this machine or, where the node listens on another address, for
 //! other machines, and then by TLS alone.
 //!
-//! Whoever asks has to show the folder's token, and to have come by a name of this node: a page of some other site that
-//! has its name point here is turned away.
+//! Whoever asks has to show the folder's token or a pass, and to have come by a name of this node: a page of some other site
+//! that has its name point here is turned away.
 
 mod entrance;
 mod names;
@@ -16,9 +16,11 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::{Json, Router, body};
+use axum::{Extension, Json, Router, body};
 use campanile_api::{CallContext, Lang};
 use campanile_model::node::NodeApi;
+use campanile_model::pass::Pass;
+use campanile_model::request::Person;
 use campanile_model::{Code, Fault, Words};
 use futures::stream::{self, StreamExt as _};
 use serde::Deserialize;
@@ -31,6 +33,7 @@ use self::names::Names;
 use crate::config::Config;
 use crate::downloads::{Downloads, Wanted, file_name};
 use crate::executors::{TlsFiles, cannot_listen, no_tls};
+use crate::logs::neighbours::{Asked, PATH as LOG_PARTS};
 use crate::{Host, certs, console, machine, outside, uploads};
 
 /// Of one request.
@@ -135,8 +138,9 @@ fn router(door: Arc<Door>) -> Router {
     let with_token = Router::new()
         .route("/api/downloads", post(offer_download))
         .route("/api/uploads", post(upload))
+        .route(LOG_PARTS, post(part_of_log))
         .route("/api/{operation}", post(call))
-        .route_layer(middleware::from_fn_with_state(door.clone(), shows_the_token));
+        .route_layer(middleware::from_fn_with_state(door.clone(), shows_a_token));
     Router::new()
         // These come with an address alone: the one brings the token in it, the other a ticket.
         .route("/api/feed", get(feed))
@@ -176,13 +180,16 @@ async fn guard(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
     response
 }
 
-/// Turns away whoever does not show the folder's token.
-async fn shows_the_token(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
+/// Turns away whoever shows neither the folder's token nor a pass; whoever follows learns who it is.
+async fn shows_a_token(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response {
     let shown = request.headers().get(header::AUTHORIZATION);
     let shown = shown.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-    match door.admits(shown.unwrap_or_default()) {
-        true => next.run(request).await,
-        false => refusal(&Code::TokenWrong.fault()),
+    match door.admits(shown.unwrap_or_default()).await {
+        Ok(entry) => {
+            request.extensions_mut().insert(entry.who(&door));
+            next.run(request).await
+        }
+        Err(fault) => refusal(&fault),
     }
 }
 
@@ -200,34 +207,53 @@ impl Default for Envelope {
     }
 }
 
-async fn call(State(door): State<Arc<Door>>, Path(operation): Path<String>, request: Request) -> Response {
+async fn call(
+    State(door): State<Arc<Door>>,
+    Path(operation): Path<String>,
+    Extension(who): Extension<Person>,
+    request: Request,
+) -> Response {
     let envelope = match read_envelope(request).await {
         Ok(envelope) => envelope,
         Err(fault) => return refusal(&fault),
     };
-    let cx = CallContext { who: door.host.person().clone(), zone: envelope.zone, lang: envelope.lang };
+    let cx = CallContext { who, zone: envelope.zone, lang: envelope.lang };
     match door.host.call(&operation, envelope.input, &cx).await {
         Ok(answer) => ([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response(),
         Err(fault) => refusal(&fault),
     }
 }
 
+/// Lines that this node keeps, for another node that shows them.
+async fn part_of_log(State(door): State<Arc<Door>>, Json(asked): Json<Asked>) -> Response {
+    match door.host.part_of_log(&asked).await {
+        Ok(given) => ([(header::CACHE_CONTROL, "no-store")], Json(given)).into_response(),
+        Err(fault) => refusal(&fault),
+    }
+}
+
 /// Draws a ticket for one file; whoever follows it needs no token, so that the token is in no history of downloads.
-async fn offer_download(State(door): State<Arc<Door>>, request: Request) -> Response {
+async fn offer_download(
+    State(door): State<Arc<Door>>,
+    Extension(who): Extension<Person>,
+    request: Request,
+) -> Response {
     let envelope = match read_envelope(request).await {
         Ok(envelope) => envelope,
         Err(fault) => return refusal(&fault),
     };
     match serde_json::from_value::<Wanted>(envelope.input) {
-        Ok(wanted) => Json(serde_json::json!({"ticket": door.downloads.offer(wanted, envelope.lang)})).into_response(),
+        Ok(wanted) => {
+            let cx = CallContext { who, zone: String::new(), lang: envelope.lang };
+            Json(serde_json::json!({"ticket": door.downloads.offer(wanted, cx)})).into_response()
+        }
         Err(error) => refusal(&Code::BadRequest.fault().with("reason", error)),
     }
 }
 
 /// Streams a whole file, made as fast as it is taken; whoever breaks off ends it.
 async fn download(State(door): State<Arc<Door>>, Path(ticket): Path<String>) -> Response {
-    let Some((wanted, lang)) = door.downloads.take(&ticket) else { return refusal(&Code::TokenWrong.fault()) };
-    let cx = CallContext { who: door.host.person().clone(), zone: String::new(), lang };
+    let Some((wanted, cx)) = door.downloads.take(&ticket) else { return refusal(&Code::TokenWrong.fault()) };
     // The first piece is asked for before anything is answered: what is refused is refused as such.
     let begun = async {
         let mut pieces = wanted.pieces(&door.host, &cx).await?;
@@ -292,14 +318,25 @@ struct Shown {
 }
 
 async fn feed(State(door): State<Arc<Door>>, Query(shown): Query<Shown>, upgrade: WebSocketUpgrade) -> Response {
-    if !door.admits(&shown.token) {
-        return refusal(&Code::TokenWrong.fault());
-    }
-    upgrade.on_upgrade(move |socket| send_frames(door, socket))
+    let entry = match door.admits(&shown.token).await {
+        Ok(entry) => entry,
+        Err(fault) => return refusal(&fault),
+    };
+    upgrade.on_upgrade(move |socket| async move {
+        let over = async {
+            match entry {
+                Entry::Owner => std::future::pending().await,
+                Entry::Pass(pass) => door.host.passes().over(&shown.token, pass).await,
+            }
+        };
+        send_frames(&door, socket, over).await;
+    })
 }
 
-async fn send_frames(door: Arc<Door>, mut socket: WebSocket) {
+/// Until whoever looks on is gone, the program ends, or it is `over`.
+async fn send_frames(door: &Door, mut socket: WebSocket, over: impl Future<Output = ()>) {
     let mut frames = door.host.feed().subscribe();
+    tokio::pin!(over);
     loop {
         let frame = tokio::select! {
             frame = frames.next() => frame,
@@ -309,6 +346,7 @@ async fn send_frames(door: Arc<Door>, mut socket: WebSocket) {
                 Some(Ok(_)) => continue,
             },
             () = door.shutdown.cancelled() => None,
+            () = &mut over => None,
         };
         let Some(frame) = frame else { break };
         let text = match serde_json::to_string(&frame) {
@@ -326,9 +364,33 @@ async fn send_frames(door: Arc<Door>, mut socket: WebSocket) {
     let _ = socket.send(Message::Close(None)).await;
 }
 
+/// By what somebody came in.
+enum Entry {
+    /// The folder's token.
+    Owner,
+    Pass(Pass),
+}
+
+impl Entry {
+    fn who(&self, door: &Door) -> Person {
+        match self {
+            Entry::Owner => door.host.person().clone(),
+            Entry::Pass(pass) => pass.who.clone(),
+        }
+    }
+}
+
 impl Door {
+    async fn admits(&self, shown: &str) -> Result<Entry, Fault> {
+        if self.is_own(shown) {
+            return Ok(Entry::Owner);
+        }
+        let pass = self.host.passes().known(shown).await?;
+        pass.map(Entry::Pass).ok_or_else(|| Code::TokenWrong.fault())
+    }
+
     /// Takes the same time wherever the two differ.
-    fn admits(&self, shown: &str) -> bool {
+    fn is_own(&self, shown: &str) -> bool {
         let (ours, theirs) = (self.token.as_bytes(), shown.as_bytes());
         ours.len() == theirs.len() && ours.iter().zip(theirs).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
     }

@@ -20,6 +20,7 @@ mod keychain;
 mod locks;
 mod logs;
 mod outside;
+mod passes;
 mod records;
 mod saving;
 mod team_clock;
@@ -38,6 +39,7 @@ use campanile_engine::courier::Deliveries;
 use campanile_engine::events::Events;
 use campanile_engine::held::HeldTable;
 use campanile_engine::link::NodeAddress;
+use campanile_engine::logs::Logs;
 use campanile_engine::machine::Thresholds;
 use campanile_engine::questions::Questions;
 use campanile_engine::roster::Roster;
@@ -60,6 +62,10 @@ use crate::embedded::Embedded;
 use crate::executors::Tokens;
 use crate::face::Face;
 use crate::keychain::Vault;
+use crate::logs::neighbours::{Asked, Given, Neighbours};
+use crate::logs::passes::NodePasses;
+use crate::logs::team::TeamLogs;
+use crate::passes::Passes;
 use crate::zone_data::KeptZones;
 
 pub use downloads::{LogText, Pieces, Wanted, WantedLog, WantedReport, file_name};
@@ -109,6 +115,9 @@ pub struct Host {
     shelf: Arc<Shelf>,
     kept_zones: KeptZones,
     tokens: Arc<Tokens>,
+    /// None: it keeps all logs itself.
+    team_logs: Option<Arc<TeamLogs>>,
+    passes: Passes,
 }
 
 /// How often a command looks whether its request waits for someone to carry it out.
@@ -133,8 +142,14 @@ impl Host {
         let machine = machine();
         let clock = backend.clock();
         let called = config.text("node.name").unwrap_or(&machine).to_owned();
-        let member = config.in_team().then(|| Member {
+        let name = node_name(&called, who);
+        let keeper = match config.in_team() {
+            true => Some(logs::team::keeper(&called, &data.known_by()?)),
+            false => None,
+        };
+        let member = keeper.clone().map(|keeper| Member {
             name: called.clone(),
+            keeper,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             ..Member::default()
         });
@@ -143,10 +158,20 @@ impl Host {
         let shelf = Arc::new(Shelf::new(Almanac::new(Arc::new(kept_zones.newest()), [])));
         let events = Arc::new(Events::default());
         let coord = backend.coord();
-        let logs = Arc::new(FileLogs::new(data.logs()));
+        let desk = Desk { store: store.clone(), coord: coord.clone(), clock: clock.clone(), dice: dice.clone() };
+        let own_logs = FileLogs::new(data.logs());
+        let team_logs = keeper.map(|keeper| {
+            let passes = Box::new(NodePasses::new(desk.clone(), name.clone(), person()));
+            let others = Box::new(Neighbours::new(store.clone(), machine.clone(), passes));
+            Arc::new(TeamLogs::new(own_logs.clone(), keeper, store.clone(), clock.clone(), others))
+        });
+        let logs: Arc<dyn Logs> = match &team_logs {
+            Some(logs) => logs.clone(),
+            None => Arc::new(own_logs),
+        };
         let switchboard = Arc::new(Switchboard::default());
         let node = Arc::new(Node::new(Shared {
-            node: node_name(&called, who),
+            node: name,
             member: std::sync::Mutex::new(member),
             store: store.clone(),
             coord: coord.clone(),
@@ -175,7 +200,7 @@ impl Host {
             .with_key(key);
         let face = Arc::new(Face::new(node.clone(), embedded.offers(), own_key));
         let api = Arc::new(Api::new(Below {
-            desk: Desk { store: store.clone(), coord, clock: clock.clone(), dice },
+            desk,
             archive: backend.archive(),
             logs,
             events,
@@ -193,6 +218,7 @@ impl Host {
         }));
         let feed = Arc::new(Feed::new(api.clone()));
         let tokens = Arc::new(Tokens::new(store.clone()));
+        let passes = Passes::new(store.clone(), clock.clone());
         let locks = (who != Who::Command).then(|| locks::open(&backend, node.name(), &switchboard)).flatten();
         let hosts_executor = config.flag("embedded.enabled").unwrap_or(!config.in_team());
         let host = Host {
@@ -213,6 +239,8 @@ impl Host {
             shelf,
             kept_zones,
             tokens,
+            team_logs,
+            passes,
         };
         host.look_who_leads().await?;
         Ok(host)
@@ -269,6 +297,18 @@ impl Host {
 
     pub(crate) fn tokens(&self) -> &Arc<Tokens> {
         &self.tokens
+    }
+
+    /// Lines that this node keeps, for another one.
+    pub(crate) async fn part_of_log(&self, asked: &Asked) -> Result<Given, Fault> {
+        match &self.team_logs {
+            Some(logs) => logs.give(asked).await,
+            None => Err(Code::UnknownOperation.fault()),
+        }
+    }
+
+    pub(crate) fn passes(&self) -> &Passes {
+        &self.passes
     }
 
     pub fn feed(&self) -> &Feed {
@@ -366,6 +406,13 @@ impl Host {
         let watching = tokio::spawn(async move { host.kept_zones.watch(&host.shelf, host.clock.as_ref()).await });
 
         let host = self.clone();
+        let noting = tokio::spawn(async move {
+            if let Some(logs) = &host.team_logs {
+                logs.run().await;
+            }
+        });
+
+        let host = self.clone();
         let asked_of_desktop = shutdown.child_token();
         let listening = tokio::spawn(async move {
             if host.who == Who::Desktop {
@@ -389,6 +436,12 @@ impl Host {
         driving.abort();
         // Its future is gone once this returns: nothing writes under the lease any more.
         let _ = driving.await;
+        noting.abort();
+        if let Some(logs) = &self.team_logs
+            && let Err(error) = logs.note().await
+        {
+            tracing::warn!(error = &error as &dyn std::error::Error, "who keeps the last parts of logs is not noted");
+        }
         if let Err(error) = self.node.step_down().await {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,

@@ -1,8 +1,11 @@
 //! Logs of tasks, in files, for whoever writes and reads them without waiting for the disk on the spot.
 //!
-//! What a file looks like, and which files there are, is the shelf's.
+//! What a file looks like, and which files there are, is the shelf's; that other nodes have parts of them, the team's.
 
+pub(crate) mod neighbours;
+pub(crate) mod passes;
 mod shelf;
+pub(crate) mod team;
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -12,7 +15,7 @@ use async_trait::async_trait;
 use campanile_engine::logs::{LogLine, LogPage, Logs};
 use campanile_model::{Code, Fault, TaskId, Timestamp};
 
-use shelf::Shelf;
+use shelf::{Of, Shelf};
 
 #[derive(Clone)]
 pub struct FileLogs {
@@ -25,6 +28,36 @@ impl FileLogs {
         FileLogs { shelf: Arc::new(Shelf::new(root)) }
     }
 
+    async fn append_to(&self, of: Of, lines: &[LogLine]) {
+        let lines = lines.to_vec();
+        self.shelve(move |shelf| {
+            let count = lines.len() as u64;
+            if let Err(error) = shelf.append(of, &lines) {
+                tracing::warn!(task = %of.task, of.attempt, lines = count, %error, "lines of a log cannot be written");
+                shelf.lost(of, count);
+            }
+        })
+        .await;
+    }
+
+    async fn read_part(&self, of: Of, from: i64, limit: usize) -> Result<LogPage, Fault> {
+        let unavailable =
+            move |reason: String| Code::LogUnavailable.fault().with("task", of.task).with("reason", reason);
+        match self.shelve(move |shelf| shelf.read(of, from, limit)).await {
+            Some(Ok(page)) => Ok(page),
+            Some(Err(error)) if error.kind() == ErrorKind::NotFound => {
+                Ok(LogPage { at_end: true, ..LogPage::default() })
+            }
+            Some(Err(error)) => Err(unavailable(error.to_string())),
+            None => Err(unavailable("the program is ending".to_owned())),
+        }
+    }
+
+    /// Whether any of its lines are here.
+    async fn has(&self, of: Of) -> bool {
+        self.shelve(move |shelf| shelf.has(of)).await.unwrap_or(false)
+    }
+
     async fn shelve<T: Send + 'static>(&self, act: impl FnOnce(&Shelf) -> T + Send + 'static) -> Option<T> {
         let shelf = self.shelf.clone();
         tokio::task::spawn_blocking(move || act(&shelf)).await.ok()
@@ -34,27 +67,11 @@ impl FileLogs {
 #[async_trait]
 impl Logs for FileLogs {
     async fn append(&self, task: TaskId, attempt: u32, lines: &[LogLine]) {
-        let lines = lines.to_vec();
-        self.shelve(move |shelf| {
-            let count = lines.len() as u64;
-            if let Err(error) = shelf.append(task, attempt, &lines) {
-                tracing::warn!(%task, attempt, lines = count, %error, "lines of a log cannot be written");
-                shelf.lost(task, attempt, count);
-            }
-        })
-        .await;
+        self.append_to(Of { task, attempt, part: 0 }, lines).await;
     }
 
     async fn read(&self, task: TaskId, attempt: u32, from: i64, limit: usize) -> Result<LogPage, Fault> {
-        let unavailable = move |reason: String| Code::LogUnavailable.fault().with("task", task).with("reason", reason);
-        match self.shelve(move |shelf| shelf.read(task, attempt, from, limit)).await {
-            Some(Ok(page)) => Ok(page),
-            Some(Err(error)) if error.kind() == ErrorKind::NotFound => {
-                Ok(LogPage { at_end: true, ..LogPage::default() })
-            }
-            Some(Err(error)) => Err(unavailable(error.to_string())),
-            None => Err(unavailable("the program is ending".to_owned())),
-        }
+        self.read_part(Of { task, attempt, part: 0 }, from, limit).await
     }
 
     async fn attempts(&self, task: TaskId) -> Result<Vec<u32>, Fault> {
@@ -96,6 +113,10 @@ mod tests {
 
     fn task(n: u8) -> TaskId {
         TaskId::new(BEGAN, [n; 10])
+    }
+
+    fn first() -> Of {
+        Of { task: task(1), attempt: 1, part: 0 }
     }
 
     fn line(stream: LogStream, text: &str) -> LogLine {
@@ -154,7 +175,7 @@ mod tests {
             let mut lines = Vec::new();
             let mut from = 0;
             loop {
-                let page = shelf.read(task(1), 1, from, 7).expect("a page");
+                let page = shelf.read(first(), from, 7).expect("a page");
                 assert_eq!(page.lines.len(), page.starts.len());
                 lines.extend(page.lines);
                 from = i64::try_from(page.next).expect("small");
@@ -164,7 +185,7 @@ mod tests {
             }
         };
         for n in 0..400 {
-            shelf.append(task(1), 1, &[line(LogStream::Stdout, &format!("line {n} {}", "x".repeat(80)))]).expect("ok");
+            shelf.append(first(), &[line(LogStream::Stdout, &format!("line {n} {}", "x".repeat(80)))]).expect("ok");
         }
         let lines = whole(&shelf);
         assert!(lines[0].text.starts_with("line 0 "), "{}", lines[0].text);
@@ -178,12 +199,12 @@ mod tests {
 
         // After a restart it goes on where it was, and a place still means the same.
         let again = Shelf::of_small_segments(root.clone(), 1000);
-        again.append(task(1), 1, &[line(LogStream::Stdout, "after")]).expect("ok");
+        again.append(first(), &[line(LogStream::Stdout, "after")]).expect("ok");
         assert_eq!(whole(&again).last().map(|last| last.text.as_str()), Some("after"));
-        let end = again.read(task(1), 1, -2500, 1000).expect("a page");
+        let end = again.read(first(), -2500, 1000).expect("a page");
         assert!((15..35).contains(&end.lines.len()) && end.at_end, "{}", end.lines.len());
         let third = i64::try_from(end.starts[2]).expect("small");
-        assert_eq!(again.read(task(1), 1, third, 1).expect("a page").lines[0], end.lines[2]);
+        assert_eq!(again.read(first(), third, 1).expect("a page").lines[0], end.lines[2]);
 
         again.remove(&[task(1)]).expect("it goes");
         assert_eq!(fs::read_dir(&root).map_or(0, |left| left.flatten().count()), 1, "the day's folder alone");
@@ -207,7 +228,7 @@ mod tests {
     async fn half_a_line_is_not_shown_and_harms_no_other() {
         let (_folder, logs) = logs();
         logs.append(task(1), 1, &[line(LogStream::Stdout, "whole")]).await;
-        let path = logs.shelf.file(task(1), 1, 0);
+        let path = logs.shelf.file(first(), 0);
         let mut file = OpenOptions::new().append(true).open(path).expect("the file");
         file.write_all(b"1795000000005 std").expect("half a line");
         let page = logs.read(task(1), 1, 0, 10).await.expect("a page");
@@ -215,6 +236,24 @@ mod tests {
         logs.append(task(1), 1, &[line(LogStream::Stdout, "after")]).await;
         let page = logs.read(task(1), 1, 0, 10).await.expect("a page");
         assert_eq!(page.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>(), ["whole", "after"]);
+    }
+
+    #[tokio::test]
+    async fn parts_of_an_attempt_lie_apart_and_go_together() {
+        let (_folder, logs) = logs();
+        let second = Of { part: 3, ..first() };
+        logs.append(task(1), 1, &[line(LogStream::Stdout, "first")]).await;
+        logs.append_to(second, &[line(LogStream::Stdout, "third")]).await;
+        logs.append_to(Of { attempt: 2, ..second }, &[line(LogStream::Stdout, "of another attempt")]).await;
+        let texts = async |of| {
+            let page = logs.read_part(of, 0, 10).await.expect("a page");
+            page.lines.into_iter().map(|line| line.text).collect::<Vec<_>>()
+        };
+        assert_eq!((texts(first()).await, texts(second).await), (vec!["first".to_owned()], vec!["third".to_owned()]));
+        assert_eq!(logs.attempts(task(1)).await.expect("attempts"), [1, 2]);
+        assert!(logs.has(second).await && !logs.has(Of { part: 1, ..first() }).await);
+        logs.remove(&[task(1)]).await;
+        assert!(logs.attempts(task(1)).await.expect("attempts").is_empty());
     }
 
     #[tokio::test]

@@ -22,6 +22,7 @@ pub mod limits;
 pub mod lock;
 pub mod node;
 pub mod partition;
+pub mod pass;
 pub mod question;
 pub mod request;
 pub mod retention;

@@ -20,6 +20,9 @@ pub struct NodeEntry {
     /// Where its API is reached; none: it says nothing of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api: Option<NodeApi>,
+    /// By which it is known as the keeper of logs, through all its lives.
+    #[serde(default)]
+    pub keeper: String,
     pub version: String,
     /// How far its machine's clock is from the database's, which it goes by.
     pub offset_ms: i64,

@@ -150,6 +150,11 @@ pub enum Ask {
         limit: LimitOn,
         most: Option<u32>,
     },
+    /// To be let in at the nodes' API, with this person's role, by whoever can show what this is the digest of. Asked
+    /// again, it holds for longer.
+    GivePass {
+        digest: String,
+    },
 }
 
 impl Ask {
@@ -177,6 +182,8 @@ impl Ask {
             | Ask::ResumeExecutor { .. }
             | Ask::Release => Role::Operator,
             Ask::Set { .. } | Ask::PutLimit { .. } => Role::Admin,
+            // It opens no more than its owner's role does.
+            Ask::GivePass { .. } => Role::Viewer,
         }
     }
 
@@ -205,6 +212,7 @@ impl Ask {
             Ask::DrainExecutor { .. } => "drainExecutor",
             Ask::ResumeExecutor { .. } => "resumeExecutor",
             Ask::PutLimit { .. } => "putLimit",
+            Ask::GivePass { .. } => "givePass",
         }
     }
 }

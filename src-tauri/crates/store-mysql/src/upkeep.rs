@@ -46,6 +46,7 @@ impl MysqlStore {
                 "DELETE FROM alarms WHERE state = 'resolved' AND resolved_at < ? ORDER BY resolved_at LIMIT ?",
                 purge.alarms_before,
             ),
+            ("DELETE FROM passes WHERE until_at < ? ORDER BY until_at LIMIT ?", purge.passes_before),
         ] {
             purged.others += write.execute(sql(gone).bind(before.millis()).bind(limit(purge.limit))).await?;
         }
@@ -171,10 +172,13 @@ impl Write {
         rows::all(&self.rows(composed(text)).await?, |row| row.id("id"))
     }
 
-    /// Tasks and their history go with their instance.
+    /// Tasks, their history and who keeps their logs go with their instance.
     async fn drop_instances(&mut self, old: &BTreeMap<i64, JobId>) -> Result<u64> {
         let seqs = numbers(old.keys().copied());
         for text in [
+            format!(
+                "DELETE p FROM tasks t STRAIGHT_JOIN log_parts p ON p.task = t.id WHERE t.instance_seq IN ({seqs})"
+            ),
             format!(
                 "DELETE m FROM tasks t STRAIGHT_JOIN task_moves m ON m.task_seq = t.seq WHERE t.instance_seq IN ({seqs})"
             ),

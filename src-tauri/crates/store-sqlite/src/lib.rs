@@ -15,7 +15,9 @@ mod instances;
 mod jobs;
 mod leases;
 mod locks;
+mod logs;
 mod nodes;
+mod passes;
 #[cfg(test)]
 mod plans;
 mod requests;

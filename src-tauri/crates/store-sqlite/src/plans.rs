@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use campanile_store::conformance::{
-    alarms, archive, jobs, lanes, launch, leases, requests, shards, tasks, unplanned, upkeep,
+    alarms, archive, jobs, lanes, launch, leases, logs, requests, shards, tasks, unplanned, upkeep,
 };
 use sqlx::{AssertSqlSafe, ConnectOptions, Row};
 
@@ -69,6 +69,7 @@ async fn nothing_reads_through_history() {
         unplanned::a_question_that_nobody_answers_ends_when_its_time_has_come,
         unplanned::a_backfill_that_was_ended_goes_no_further,
         unplanned::a_backfill_goes_on_from_where_it_was_seen_until_it_is_done,
+        logs::parts_go_with_their_task,
         upkeep::the_ledger_begins_where_the_purge_ended,
         upkeep::of_a_job_with_too_many_the_oldest_go,
         upkeep::open_things_stay_however_old,

@@ -127,6 +127,7 @@ impl Write {
             Change::DrainExecutor { group, name, drain } => {
                 return self.drain_executor(group, name, drain.as_ref()).await;
             }
+            Change::PutPass(pass) => self.put_pass(pass).await?,
         }
         Ok(Taken::Done)
     }

@@ -20,6 +20,7 @@ impl UpkeepStore for SqliteStore {
         if !old.is_empty() {
             write.move_ledger_marks(&old).await?;
             purged.tasks = write.tasks_in(&old).await?;
+            write.forget_logs(&purged.tasks).await?;
             purged.instances = write.drop_instances(&old).await?;
         }
         let most = limit(purge.limit);
@@ -57,6 +58,14 @@ impl UpkeepStore for SqliteStore {
                          SELECT seq FROM alarms INDEXED BY alarms_resolved WHERE state = 'resolved' AND resolved_at < ?
                          ORDER BY resolved_at LIMIT ?)")
                 .bind(purge.alarms_before.millis())
+                .bind(most),
+            )
+            .await?;
+        purged.others += write
+            .execute(
+                sql("DELETE FROM passes WHERE digest IN (
+                         SELECT digest FROM passes WHERE until_at < ? ORDER BY until_at LIMIT ?)")
+                .bind(purge.passes_before.millis())
                 .bind(most),
             )
             .await?;
@@ -147,6 +156,13 @@ impl Write {
             .rows(sql("SELECT id FROM tasks WHERE instance_seq IN (SELECT value FROM json_each(?))").bind(seqs(old)))
             .await?;
         rows::all(&found, |row| row.id("id"))
+    }
+
+    async fn forget_logs(&mut self, tasks: &[TaskId]) -> Result<()> {
+        let ids: Vec<String> = tasks.iter().map(|task| task.hex()).collect();
+        let text = "DELETE FROM log_parts WHERE task IN (SELECT unhex(value) FROM json_each(?))";
+        self.execute(sql(text).bind(Value::from(ids).to_string())).await?;
+        Ok(())
     }
 
     /// Tasks and their history go with their instance.

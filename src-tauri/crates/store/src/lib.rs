@@ -19,8 +19,10 @@ mod jobs;
 mod leases;
 mod ledger;
 mod locks;
+mod logs;
 mod moving;
 mod nodes;
+mod passes;
 mod requests;
 mod settings;
 mod shards;
@@ -38,8 +40,10 @@ pub use jobs::{JobStore, LedgerExtract, MadeInstance};
 pub use leases::{Lead, LeaseRow, LeaseStore};
 pub use ledger::{Entries, Ledger};
 pub use locks::LockStore;
+pub use logs::{LogPart, LogStore};
 pub use moving::{Moved, Moving, follow};
 pub use nodes::NodeStore;
+pub use passes::PassStore;
 pub use requests::{CarriedOut, Change, RequestStore};
 pub use settings::SettingStore;
 pub use shards::{ShardStore, ShardWrite};
@@ -52,7 +56,9 @@ pub use upkeep::{OMISSIONS_OUTLIVE, Purge, Purged, UpkeepStore};
 pub trait Store:
     LeaseStore
     + NodeStore
+    + PassStore
     + LockStore
+    + LogStore
     + JobStore
     + InstanceStore
     + UnplannedStore
@@ -72,7 +78,10 @@ pub trait Store:
 impl<S> Store for S where
     S: LeaseStore
         + NodeStore
+        + PassStore
+        + PassStore
         + LockStore
+        + LogStore
         + JobStore
         + InstanceStore
         + UnplannedStore

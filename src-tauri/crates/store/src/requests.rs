@@ -6,6 +6,7 @@ use campanile_model::backfill::{Backfill, BackfillEnd};
 use campanile_model::executor::Drain;
 use campanile_model::instance::{Instance, InstanceMove};
 use campanile_model::job::Job;
+use campanile_model::pass::Pass;
 use campanile_model::question::QuestionAnswer;
 use campanile_model::request::{Answer, AuditEntry, Request};
 use campanile_model::task::Step;
@@ -69,6 +70,8 @@ pub enum Change {
         name: String,
         drain: Option<Drain>,
     },
+    /// Over what stands under its digest.
+    PutPass(Pass),
 }
 
 /// A request's end: what it changed, what it answers, and what the audit log says of it.

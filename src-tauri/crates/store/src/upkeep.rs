@@ -20,6 +20,8 @@ pub struct Purge {
     pub alarms_before: Timestamp,
     /// Staged data that was written last before this, and that no run waits for.
     pub staged_before: Timestamp,
+    /// Passes that ran out before this.
+    pub passes_before: Timestamp,
     /// At most this many rows of a kind in one step.
     pub limit: usize,
 }

@@ -107,6 +107,7 @@ pub async fn carry(shared: &Shared, request: &Request, now: Timestamp) -> Result
         Ask::DrainExecutor { group, name, reason } => draft.drain(group, name, Some(reason)).await?,
         Ask::ResumeExecutor { group, name } => draft.drain(group, name, None).await?,
         Ask::PutLimit { limit, most } => draft.put_limit(limit, *most).await?,
+        Ask::GivePass { digest } => draft.give_pass(digest).await?,
     }
     Ok(CarriedOut { request: request.id, changes: draft.changes, answer: Answer::Done(draft.done), audit: draft.audit })
 }

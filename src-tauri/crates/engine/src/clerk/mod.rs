@@ -6,6 +6,7 @@
 
 mod calendars;
 mod carry;
+mod passes;
 mod shards;
 
 pub use carry::blackout_fault;

@@ -171,7 +171,7 @@ impl Progress {
             Ok(None) => {}
         }
         let settled = match self.write_down_who_came(executor, now).await {
-            Ok(()) => self.settle_what_it_holds(executor, &registration.still_held, now).await,
+            Ok(()) => self.take_over_what_it_holds(executor, &registration.still_held, now).await,
             Err(error) => Err(error),
         };
         match settled {
@@ -210,6 +210,18 @@ impl Progress {
             self.shared.store.put_executors(&self.lead, &[entry], Timestamp::EPOCH).await?;
         }
         Ok(())
+    }
+
+    async fn take_over_what_it_holds(
+        &mut self,
+        executor: &ExecutorRef,
+        still_held: &[AttemptRef],
+        now: Timestamp,
+    ) -> Result<Vec<(AttemptRef, u64)>, PassError> {
+        let still_its = self.settle_what_it_holds(executor, still_held, now).await?;
+        let attempts: Vec<_> = still_its.iter().map(|(attempt, _)| (attempt.task, attempt.attempt)).collect();
+        self.shared.logs.take_up(&attempts).await?;
+        Ok(still_its)
     }
 
     /// Holds what is written as the executor's against what it says it has.

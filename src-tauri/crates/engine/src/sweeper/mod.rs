@@ -59,6 +59,7 @@ impl Officer for Sweeper {
             incidents_before: days_before(now, 1),
             alarms_before: days_before(now, retention.alarm_days),
             staged_before: days_before(now, 1),
+            passes_before: now,
             limit: STEP,
         };
         let purged = self.shared.store.purge(&self.lead, &purge).await?;

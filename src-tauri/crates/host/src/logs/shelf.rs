@@ -5,7 +5,12 @@
 //! writes too much keeps its beginning and its end: the oldest segment after the first goes, its lines
 //! are counted, and the log says so where they stood.
 //!
+//! Where an attempt's executor has gone from node to node, each of them has parts of the log ([`LogPart`]); a part lies here
+//! as a log of its own, and the first of them under the name of the attempt alone.
+//!
 //! A place in a log is a number that a reader hands back: which segment, and which byte of it.
+//!
+//! [`LogPart`]: campanile_store::LogPart
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
@@ -29,21 +34,41 @@ const MOST_SEGMENTS: u64 = 8;
 /// Of one page, whatever the number of its lines.
 const LARGEST_PAGE: u64 = 4 * 1024 * 1024;
 
-/// A place is the number of a segment times this, and the byte in it. Whole numbers of a browser end at 2^53.
-const PLACES: u64 = 1 << 36;
+/// A place is the number of a segment times this, and the byte in it.
+const PLACES: u64 = 1 << 28;
+
+/// Beyond every place in one part of a log.
+pub const PART_ENDS: u64 = PLACES << 17;
 
 /// Attempts whose last segment is remembered; beyond it is looked for anew.
 const REMEMBERED: usize = 4_096;
 
-type Key = (TaskId, u32);
+/// Whose lines they are: an attempt's, or one part of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Of {
+    pub task: TaskId,
+    pub attempt: u32,
+    pub part: u32,
+}
+
+impl Of {
+    /// As the names of its files begin.
+    fn stem(self) -> String {
+        let Of { task, attempt, part } = self;
+        match part {
+            0 => format!("{task}.{attempt}"),
+            more => format!("{task}.{attempt}p{more}"),
+        }
+    }
+}
 
 pub struct Shelf {
     root: PathBuf,
     segment_bytes: u64,
     /// Lines of an attempt that could not be written, until its log can say so.
-    lost: Mutex<HashMap<Key, u64>>,
+    lost: Mutex<HashMap<Of, u64>>,
     /// The segment that an attempt writes to.
-    last: Mutex<HashMap<Key, u64>>,
+    last: Mutex<HashMap<Of, u64>>,
 }
 
 /// What was let go of an attempt: segments from the second up to before `kept_from`.
@@ -70,8 +95,8 @@ impl Shelf {
     }
 
     /// So many lines could not be written.
-    pub fn lost(&self, task: TaskId, attempt: u32, lines: u64) {
-        *locked(&self.lost).entry((task, attempt)).or_default() += lines;
+    pub fn lost(&self, of: Of, lines: u64) {
+        *locked(&self.lost).entry(of).or_default() += lines;
     }
 
     /// By the minute that the id was made in: `2026-11-21/0730`.
@@ -86,19 +111,24 @@ impl Shelf {
         }
     }
 
-    pub fn file(&self, task: TaskId, attempt: u32, segment: u64) -> PathBuf {
-        self.folder(task).join(match segment {
-            0 => format!("{task}.{attempt}.log"),
-            more => format!("{task}.{attempt}.{more}.log"),
+    pub fn file(&self, of: Of, segment: u64) -> PathBuf {
+        let stem = of.stem();
+        self.folder(of.task).join(match segment {
+            0 => format!("{stem}.log"),
+            more => format!("{stem}.{more}.log"),
         })
     }
 
-    fn gap_file(&self, task: TaskId, attempt: u32) -> PathBuf {
-        self.folder(task).join(format!("{task}.{attempt}.gap"))
+    fn gap_file(&self, of: Of) -> PathBuf {
+        self.folder(of.task).join(format!("{}.gap", of.stem()))
     }
 
-    fn gap(&self, task: TaskId, attempt: u32) -> io::Result<Gap> {
-        let text = match fs::read_to_string(self.gap_file(task, attempt)) {
+    pub fn has(&self, of: Of) -> bool {
+        self.file(of, 0).exists()
+    }
+
+    fn gap(&self, of: Of) -> io::Result<Gap> {
+        let text = match fs::read_to_string(self.gap_file(of)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Gap::default()),
             text => text?,
         };
@@ -107,33 +137,32 @@ impl Shelf {
             (Some(Ok(kept_from)), Some(Ok(lines))) => Ok(Gap { kept_from: kept_from.max(1), lines }),
             // It was cut off while it was written: the segments themselves tell where the rest begins.
             _ => {
-                let kept_from = (1..PLACES).take(100_000).find(|at| self.file(task, attempt, *at).exists());
+                let kept_from = (1..PLACES).take(100_000).find(|at| self.file(of, *at).exists());
                 Ok(Gap { kept_from: kept_from.unwrap_or(1), lines: 0 })
             }
         }
     }
 
     /// The last segment there is; 0 where there is none.
-    fn last_segment(&self, task: TaskId, attempt: u32, gap: Gap) -> u64 {
-        if !self.file(task, attempt, gap.kept_from).exists() {
+    fn last_segment(&self, of: Of, gap: Gap) -> u64 {
+        if !self.file(of, gap.kept_from).exists() {
             return 0;
         }
-        (gap.kept_from..).find(|at| !self.file(task, attempt, at + 1).exists()).unwrap_or(gap.kept_from)
+        (gap.kept_from..).find(|at| !self.file(of, at + 1).exists()).unwrap_or(gap.kept_from)
     }
 
-    pub fn append(&self, task: TaskId, attempt: u32, lines: &[LogLine]) -> io::Result<()> {
-        let key = (task, attempt);
-        let remembered = locked(&self.last).get(&key).copied();
+    pub fn append(&self, of: Of, lines: &[LogLine]) -> io::Result<()> {
+        let remembered = locked(&self.last).get(&of).copied();
         let mut segment = match remembered {
             Some(segment) => segment,
-            None => self.last_segment(task, attempt, self.gap(task, attempt)?),
+            None => self.last_segment(of, self.gap(of)?),
         };
-        let mut file = self.opened(task, attempt, segment)?;
+        let mut file = self.opened(of, segment)?;
         let mut size = file.metadata()?.len();
         if size >= self.segment_bytes {
             segment += 1;
-            self.make_room(task, attempt, segment)?;
-            file = self.opened(task, attempt, segment)?;
+            self.make_room(of, segment)?;
+            file = self.opened(of, segment)?;
             size = file.metadata()?.len();
         }
         let mut text = Vec::new();
@@ -141,7 +170,7 @@ impl Shelf {
             // A write was cut off in the middle.
             text.push(b'\n');
         }
-        let lost = locked(&self.lost).get(&key).copied();
+        let lost = locked(&self.lost).get(&of).copied();
         if let (Some(lost), Some(first)) = (lost, lines.first()) {
             let said = format!("[campanile: {lost} lines could not be written / 有 {lost} 行未能写入]");
             put_line(&mut text, first.at, LogStream::Log, &said);
@@ -153,23 +182,23 @@ impl Shelf {
         }
         file.write_all(&text)?;
         if lost.is_some() {
-            locked(&self.lost).remove(&key);
+            locked(&self.lost).remove(&of);
         }
         let mut last = locked(&self.last);
         if last.len() >= REMEMBERED {
             last.clear();
         }
-        last.insert(key, segment);
+        last.insert(of, segment);
         Ok(())
     }
 
-    fn opened(&self, task: TaskId, attempt: u32, segment: u64) -> io::Result<File> {
-        let path = self.file(task, attempt, segment);
+    fn opened(&self, of: Of, segment: u64) -> io::Result<File> {
+        let path = self.file(of, segment);
         let mut options = OpenOptions::new();
         options.append(true).create(true).read(true);
         match options.open(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                fs::create_dir_all(self.folder(task))?;
+                fs::create_dir_all(self.folder(of.task))?;
                 options.open(&path)
             }
             opened => opened,
@@ -177,24 +206,24 @@ impl Shelf {
     }
 
     /// Before segment `next` is begun: the oldest after the first goes where there are as many as there may be.
-    fn make_room(&self, task: TaskId, attempt: u32, next: u64) -> io::Result<()> {
-        let mut gap = self.gap(task, attempt)?;
+    fn make_room(&self, of: Of, next: u64) -> io::Result<()> {
+        let mut gap = self.gap(of)?;
         while next - gap.kept_from + 2 > MOST_SEGMENTS && gap.kept_from < next {
-            let oldest = self.file(task, attempt, gap.kept_from);
+            let oldest = self.file(of, gap.kept_from);
             gap.lines += lines_in(&oldest)?;
             gap.kept_from += 1;
             // Written first: a segment that is gone and not told of would end the log for whoever reads it.
-            fs::write(self.gap_file(task, attempt), format!("{} {}\n", gap.kept_from, gap.lines))?;
+            fs::write(self.gap_file(of), format!("{} {}\n", gap.kept_from, gap.lines))?;
             remove_file(&oldest)?;
         }
         Ok(())
     }
 
-    pub fn read(&self, task: TaskId, attempt: u32, from: i64, limit: usize) -> io::Result<LogPage> {
-        let gap = self.gap(task, attempt)?;
+    pub fn read(&self, of: Of, from: i64, limit: usize) -> io::Result<LogPage> {
+        let gap = self.gap(of)?;
         let mut place = match u64::try_from(from) {
             Ok(place) => place,
-            Err(_) => self.place_from_end(task, attempt, gap, from.unsigned_abs())?,
+            Err(_) => self.place_from_end(of, gap, from.unsigned_abs())?,
         };
         let mut skips_half = from < 0 && place % PLACES > 0;
         let mut page = LogPage::default();
@@ -203,7 +232,7 @@ impl Shelf {
             let (segment, offset) = (place / PLACES, place % PLACES);
             if segment > 0 && segment < gap.kept_from {
                 let next = gap.kept_from * PLACES;
-                let at = self.first_moment(task, attempt, gap.kept_from)?;
+                let at = self.first_moment(of, gap.kept_from)?;
                 let lines = gap.lines;
                 let said = format!(
                     "[campanile: {lines} lines were left out here: the log grew too large / 日志过大，此处略去 {lines} 行]"
@@ -213,7 +242,7 @@ impl Shelf {
                 place = next;
                 continue;
             }
-            let file = match File::open(self.file(task, attempt, segment)) {
+            let file = match File::open(self.file(of, segment)) {
                 // A segment is followed by the next, or by the gap.
                 Err(error) if error.kind() == ErrorKind::NotFound && segment > 0 => {
                     page.next = place;
@@ -228,7 +257,7 @@ impl Shelf {
             bytes += read.bytes;
             place = segment * PLACES + read.offset;
             let whole = read.offset + read.not_whole >= size;
-            let more = self.follower(task, attempt, segment, gap);
+            let more = self.follower(of, segment, gap);
             if page.lines.len() >= limit || bytes >= LARGEST_PAGE || (whole && more.is_none()) {
                 page.next = place;
                 page.at_end = whole && more.is_none();
@@ -246,9 +275,9 @@ impl Shelf {
     }
 
     /// The segment to read after this one, or where the gap stands.
-    fn follower(&self, task: TaskId, attempt: u32, segment: u64, gap: Gap) -> Option<u64> {
+    fn follower(&self, of: Of, segment: u64, gap: Gap) -> Option<u64> {
         let next = segment + 1;
-        let exists = next < gap.kept_from || self.file(task, attempt, next).exists();
+        let exists = next < gap.kept_from || self.file(of, next).exists();
         exists.then_some(next)
     }
 
@@ -294,11 +323,11 @@ impl Shelf {
     }
 
     /// So many bytes before the end.
-    fn place_from_end(&self, task: TaskId, attempt: u32, gap: Gap, bytes: u64) -> io::Result<u64> {
+    fn place_from_end(&self, of: Of, gap: Gap, bytes: u64) -> io::Result<u64> {
         let mut left = bytes;
-        let mut segment = self.last_segment(task, attempt, gap);
+        let mut segment = self.last_segment(of, gap);
         loop {
-            let size = fs::metadata(self.file(task, attempt, segment))?.len();
+            let size = fs::metadata(self.file(of, segment))?.len();
             if size >= left {
                 return Ok(segment * PLACES + (size - left));
             }
@@ -311,9 +340,9 @@ impl Shelf {
         }
     }
 
-    fn first_moment(&self, task: TaskId, attempt: u32, segment: u64) -> io::Result<Timestamp> {
+    fn first_moment(&self, of: Of, segment: u64) -> io::Result<Timestamp> {
         let mut line = String::new();
-        match File::open(self.file(task, attempt, segment)) {
+        match File::open(self.file(of, segment)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Timestamp::EPOCH),
             file => BufReader::new(file?.take(64)).read_line(&mut line).ok(),
         };
@@ -332,7 +361,7 @@ impl Shelf {
             let name = entry?.file_name();
             let attempt: Option<u32> = name.to_str().and_then(|name| {
                 let rest = name.strip_prefix(&prefix)?.strip_suffix(".log")?;
-                rest.split('.').next()?.parse().ok()
+                rest.split(['.', 'p']).next()?.parse().ok()
             });
             attempts.extend(attempt);
         }
@@ -346,8 +375,8 @@ impl Shelf {
         for task in tasks {
             by_folder.entry(self.folder(*task)).or_default().insert(task.to_string());
         }
-        locked(&self.lost).retain(|(task, _), _| !tasks.contains(task));
-        locked(&self.last).retain(|(task, _), _| !tasks.contains(task));
+        locked(&self.lost).retain(|of, _| !tasks.contains(&of.task));
+        locked(&self.last).retain(|of, _| !tasks.contains(&of.task));
         for (folder, tasks) in by_folder {
             let entries = match fs::read_dir(&folder) {
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
@@ -457,7 +486,7 @@ fn put_line(to: &mut Vec<u8>, at: Timestamp, stream: LogStream, text: &str) {
 fn read_line(raw: &str) -> Option<LogLine> {
     let (at, rest) = raw.split_once(' ')?;
     let (stream, text) = rest.split_once(' ')?;
-    let stream = [LogStream::Stdout, LogStream::Stderr, LogStream::Log].into_iter().find(|one| one.name() == stream)?;
+    let stream = LogStream::named(stream)?;
     Some(LogLine { at: Timestamp::from_millis(at.parse().ok()?), stream, text: text.to_owned() })
 }
 

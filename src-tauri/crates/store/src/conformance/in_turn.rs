@@ -153,6 +153,10 @@ in_turn! {
         put_lock_board(board: &LockBoard, forget_before: Timestamp) -> ();
         lock_boards() -> Vec<LockBoard>;
     }
+    LogStore {
+        note_log_parts(parts: &[LogPart]) -> ();
+        log_parts(tasks: &[TaskId]) -> Vec<LogPart>;
+    }
     RequestStore {
         ask(request: &Request) -> ();
         open_requests(limit: usize) -> Vec<Request>;

@@ -122,6 +122,7 @@ async fn refused_everywhere(store: &dyn Store, old: &Lead, new: &Lead) {
         incidents_before: at(1_000_000),
         alarms_before: at(1_000_000),
         staged_before: at(1_000_000),
+        passes_before: at(1_000_000),
         limit: 100,
     };
     refused(store.purge(old, &purge).await.map(drop));

@@ -22,7 +22,9 @@ pub mod lanes;
 pub mod launch;
 pub mod leases;
 pub mod locks;
+pub mod logs;
 pub mod nodes;
+pub mod passes;
 pub mod requests;
 pub mod shards;
 pub mod staged;
@@ -62,9 +64,18 @@ macro_rules! conformance {
             nodes::a_write_shows_every_lease_that_it_depends_on,
             nodes::what_is_to_be_done_is_told_apart_by_partition,
 
+            passes::a_pass_reads_back_as_it_was_given_last,
+            passes::a_pass_is_given_with_the_answer_to_its_request_or_not_at_all,
+            passes::a_node_that_does_not_lead_gives_no_pass,
+            passes::passes_that_ran_out_go_in_small_steps,
+
             locks::tokens_of_a_lock_only_grow,
             locks::of_many_who_ask_at_once_each_gets_a_token_of_its_own,
             locks::a_board_reads_back_as_it_was_last_written_and_is_forgotten_when_long_unseen,
+
+            logs::parts_of_logs_read_back_in_order_by_their_task,
+            logs::of_two_that_note_the_same_part_the_first_stays,
+            logs::parts_go_with_their_task,
 
             jobs::due_jobs_come_earliest_first_and_paused_ones_too,
             jobs::a_removed_job_is_found_nowhere_but_in_its_versions,

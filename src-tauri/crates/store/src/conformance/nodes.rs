@@ -19,6 +19,7 @@ fn entry(node: &str, seen: i64) -> NodeEntry {
             fingerprint: Some("ab".repeat(32)),
             machine: "one".to_owned(),
         }),
+        keeper: "one#ab12".to_owned(),
         version: "1.2.3".to_owned(),
         offset_ms: -7,
         partitions: 22,

@@ -378,6 +378,7 @@ pub async fn shards_go_with_their_instance(store: &dyn Store) {
         incidents_before: at(0),
         alarms_before: at(0),
         staged_before: at(0),
+        passes_before: at(0),
         keep_per_job: 1000,
         limit: 10,
     };

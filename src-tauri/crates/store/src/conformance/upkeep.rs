@@ -16,6 +16,7 @@ pub(super) fn nothing() -> Purge {
         incidents_before: at(-1_000_000),
         alarms_before: at(-1_000_000),
         staged_before: at(-1_000_000),
+        passes_before: at(-1_000_000),
         limit: 100,
     }
 }
