@@ -29,7 +29,7 @@ fn joins(folder: &Path, database: &Database, name: &str, embedded: bool) {
     joins_with(folder, database, name, embedded, "");
 }
 
-fn joins_with(folder: &Path, database: &Database, name: &str, embedded: bool, more: &str) {
+pub fn joins_with(folder: &Path, database: &Database, name: &str, embedded: bool, more: &str) {
     let url = database.url();
     let text = format!(
         "node.name = \"{name}\"\n[database]\nurl = \"{url}\"\nconnections = 8\n\

@@ -51,11 +51,17 @@ pub struct Feed {
     api: Arc<Api>,
     beats: broadcast::Sender<Arc<Beat>>,
     latest: watch::Sender<Option<Arc<Beat>>>,
+    look_every: Duration,
 }
 
 impl Feed {
     pub fn new(api: Arc<Api>) -> Feed {
-        Feed { api, beats: broadcast::channel(FRAMES_KEPT).0, latest: watch::Sender::new(None) }
+        Feed { api, beats: broadcast::channel(FRAMES_KEPT).0, latest: watch::Sender::new(None), look_every: LOOK_EVERY }
+    }
+
+    /// One that looks for changes no more often than that.
+    pub fn looking_every(api: Arc<Api>, look_every: Duration) -> Feed {
+        Feed { look_every, ..Feed::new(api) }
     }
 
     /// Makes frames for as long as it is polled.
@@ -121,7 +127,7 @@ impl Feed {
                 continue;
             }
             let wake_at = match stale.is_empty() {
-                true => (last_beat + AT_LEAST_EVERY).min(now + LOOK_EVERY),
+                true => (last_beat + AT_LEAST_EVERY).min(now + self.look_every),
                 false => last_beat + FRAME_EVERY,
             };
             let heard = select(Box::pin(events.recv()), others.next());
