@@ -97,7 +97,12 @@ async fn jobs(team: &Team) -> Result<Value, Fault> {
 async fn a_pass_opens_every_node_for_its_owner_until_it_has_run_out_and_what_stands_in_the_database_none() {
     let mut campanile = Campanile::new();
     let (first, second) = (campanile.serves(), campanile.serves());
-    campanile.applies(&[json!({"name": "hello", "schedule": {"kind": "manual"}, "processor": "shell"})]);
+    campanile.applies(&[json!({
+        "name": "hello",
+        "schedule": {"kind": "manual"},
+        "processor": "shell",
+        "parameters": {"command": "true"}
+    })]);
     let file = campanile.data().join("campanile.db");
     let store = Arc::new(SqliteStore::open(&file).await.expect("it opens"));
     let desk = Desk {
