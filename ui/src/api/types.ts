@@ -1771,9 +1771,6 @@ export type TaskState = number;
  */
 export type TeamColour = "red" | "amber" | "violet" | "blue";
 
-/**
- * What a node answered that was tried.
- */
 export type TeamDatabaseView = {
 /**
  * Without the password.
@@ -1784,7 +1781,14 @@ address: string,
  */
 password: Keeper | null, };
 
-export type TeamNodeTried = { address: string, version: string | null, fault: Fault | null, };
+/**
+ * What a node answered that was tried, or a database.
+ */
+export type TeamNodeTried = { address: string,
+/**
+ * None: it is no node, or there is a fault.
+ */
+version: string | null, fault: Fault | null, };
 
 export type TeamNodeView = { address: string,
 /**
