@@ -12,23 +12,29 @@ use campanile_tests::campanile::{Campanile, PATIENCE};
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+pub const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-async fn console(folder: &Path) -> Places {
+pub async fn console(folder: &Path) -> Places {
     Places::open(DataFolder::open(folder).expect("a folder"), false).await.expect("it opens")
 }
 
 fn team(name: &str, addresses: &[&str]) -> PutTeam {
     let node = |address: &&str| PutTeamNode { address: (*address).to_owned(), token: None };
-    PutTeam { id: None, name: name.to_owned(), colour: TeamColour::Red, nodes: addresses.iter().map(node).collect() }
+    PutTeam {
+        id: None,
+        name: name.to_owned(),
+        colour: TeamColour::Red,
+        nodes: addresses.iter().map(node).collect(),
+        database: None,
+    }
 }
 
-async fn ask(team: &Team, operation: &str, input: Value) -> Result<Value, Fault> {
+pub async fn ask(team: &Team, operation: &str, input: Value) -> Result<Value, Fault> {
     team.call(operation, &input, "UTC", Lang::En).await
 }
 
 /// Runs a job by way of the team, and waits for its end.
-async fn runs(team: &Team, job: &str) -> Value {
+pub async fn runs(team: &Team, job: &str) -> Value {
     let done = ask(team, "run_jobs", json!({"jobs": [job]})).await.expect("it is asked");
     let run = done["instances"][0].as_str().expect("a run").to_owned();
     let ended = async {
@@ -46,7 +52,7 @@ async fn runs(team: &Team, job: &str) -> Value {
 }
 
 /// Waits for a frame of the live feed, connecting again as a window does.
-async fn hears(team: &Team) {
+pub async fn hears(team: &Team) {
     let heard = async {
         let mut any = false;
         while !any {
@@ -64,7 +70,7 @@ async fn hears(team: &Team) {
     timeout(PATIENCE, heard).await.expect("a frame comes");
 }
 
-fn base(url: &str) -> &str {
+pub fn base(url: &str) -> &str {
     url.split("/#").next().expect("an address")
 }
 
@@ -81,7 +87,7 @@ async fn a_console_looks_at_a_team_and_goes_on_at_its_next_node() {
     let id = places.put(team("生产", &[&first.url, &second.url])).await.expect("it is kept");
     places.look_at(Some(&id)).await.expect("it is reached");
     let looked_at = places.team().expect("a team");
-    assert_eq!(looked_at.node(), Some(base(&first.url)));
+    assert_eq!(looked_at.node().as_deref(), Some(base(&first.url)));
     hears(&looked_at).await;
     let jobs = ask(&looked_at, "list_jobs", json!({})).await.expect("its jobs");
     assert_eq!(jobs["rows"][0]["name"], "hello", "{jobs}");
@@ -109,7 +115,7 @@ async fn a_console_looks_at_a_team_and_goes_on_at_its_next_node() {
 
     first.kill_9();
     hears(&looked_at).await;
-    assert_eq!(looked_at.node(), Some(base(&second.url)));
+    assert_eq!(looked_at.node().as_deref(), Some(base(&second.url)));
     let ended = runs(&looked_at, "hello").await;
     assert_eq!(ended["row"]["state"], "succeeded", "{ended}");
 

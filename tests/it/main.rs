@@ -1,11 +1,13 @@
 //! Stories: what must be true for someone, told on a whole node.
 //!
-//! Most are told in a [`campanile_tests::World`], whose time they move. Those of `bad_input`, `chaos`, `consoles`, `crontab`,
-//! `executors`, `folder`, `kill`, `locks`, `meeting`, `million`, `parts`, `passes`, `sdks`, `shards`, `team`, `team_chaos` and `team_logs` are told
+//! Most are told in a [`campanile_tests::World`], whose time they move. Those of `bad_input`, `by_database`, `chaos`,
+//! `consoles`, `crontab`, `executors`, `folder`, `kill`, `locks`, `meeting`, `million`, `parts`, `passes`, `sdks`, `shards`,
+//! `team`, `team_chaos` and `team_logs` are told
 //! with real processes, on real time, because what they are about is the process itself.
 
 mod alarms;
 mod bad_input;
+mod by_database;
 mod calendars;
 mod chaos;
 mod codes;

@@ -52,7 +52,7 @@ async fn a_pass_is_its_owners_and_on_record_once_however_often_it_is_renewed() {
             passes.map(|entry| (entry.who.clone(), entry.subject.clone())).collect()
         };
         let once = ("li".to_owned(), "pass:0f0f0f0f0f0f".to_owned());
-        assert_eq!(told(&world.audit().await), [once.clone()]);
+        assert_eq!(told(&world.audit().await), std::slice::from_ref(&once));
 
         for (who, digest, code) in [
             (person("mei", Role::Admin), digest.as_str(), Code::NoPermission),
@@ -81,8 +81,10 @@ async fn through(folder: &Path, url: &str, token: &str) -> Arc<Team> {
         token: Some(Secret(token.to_owned())),
     };
     let name = format!("team {}", rand::random::<u32>());
-    let id =
-        places.put(PutTeam { id: None, name, colour: TeamColour::Red, nodes: vec![node] }).await.expect("it is kept");
+    let id = places
+        .put(PutTeam { id: None, name, colour: TeamColour::Red, nodes: vec![node], database: None })
+        .await
+        .expect("it is kept");
     places.look_at(Some(&id)).await.expect("it is looked at");
     places.team().expect("a team")
 }
@@ -95,7 +97,12 @@ async fn jobs(team: &Team) -> Result<Value, Fault> {
 async fn a_pass_opens_every_node_for_its_owner_until_it_has_run_out_and_what_stands_in_the_database_none() {
     let mut campanile = Campanile::new();
     let (first, second) = (campanile.serves(), campanile.serves());
-    campanile.applies(&[json!({"name": "hello", "schedule": {"kind": "manual"}, "processor": "shell"})]);
+    campanile.applies(&[json!({
+        "name": "hello",
+        "schedule": {"kind": "manual"},
+        "processor": "shell",
+        "parameters": {"command": "true"}
+    })]);
     let file = campanile.data().join("campanile.db");
     let store = Arc::new(SqliteStore::open(&file).await.expect("it opens"));
     let desk = Desk {
@@ -135,7 +142,8 @@ async fn a_pass_opens_every_node_for_its_owner_until_it_has_run_out_and_what_sta
         sqlx::query("UPDATE passes SET until_at = 1").execute(&mut meddler).await.expect("it is written");
         meddler.close().await.expect("it closes");
     };
-    let (followed, ()) = timeout(PATIENCE, async { tokio::join!(frames, runs_out) }).await.expect("the feed ends");
+    let both = Box::pin(async { tokio::join!(frames, runs_out) });
+    let (followed, ()) = timeout(PATIENCE, both).await.expect("the feed ends");
     followed.expect("it was let in");
     let fault = jobs(&looked_at).await.expect_err("it has run out");
     assert!(fault.is(Code::TokenWrong), "{fault}");

@@ -1,5 +1,5 @@
-// Where this console looks: at its own machine, or at a team through one of the team's nodes. Only the desktop can look
-// elsewhere; a page in a browser looks at the node that served it, and knows no other.
+// Where this console looks: at its own machine, or at a team, through one of the team's nodes or by its database. Only the
+// desktop can look elsewhere; a page in a browser looks at the node that served it, and knows no other.
 import {
   notifyManager,
   type QueryClient,
@@ -10,10 +10,10 @@ import {
 } from "@tanstack/react-query";
 import { command, inDesktop } from "./door";
 import { reconnect } from "./live";
-import type { PlacesView, PutTeam, TeamNodeTried, TeamView } from "./types";
+import type { Fault, PlacesView, PutTeam, TeamNodeTried, TeamView } from "./types";
 
 const KEY = ["places"];
-const HERE: PlacesView = { current: null, node: null, keeper: "file", rows: [] };
+const HERE: PlacesView = { current: null, node: null, reads_database: null, keeper: "file", rows: [] };
 
 /** Which node a team is reached by may change at any moment while it is away. */
 const ASK_AGAIN_MS = 2_000;
@@ -26,10 +26,23 @@ export const placesQuery = () =>
     staleTime: ASK_AGAIN_MS,
   });
 
-/** The team that is looked at, and the node that it is reached by; none: this machine. */
-export function useTeam(): { team: TeamView | null; node: string | null } {
+interface Looked {
+  /** None: this machine. */
+  team: TeamView | null;
+  /** The node that it is reached by. */
+  node: string | null;
+  /** Why its database is read instead. */
+  reads: Fault | null;
+}
+
+/** Where this window looks, and how. */
+export function useTeam(): Looked {
   const { data } = useQuery(placesQuery());
-  return { team: data?.rows.find((row) => row.id === data.current) ?? null, node: data?.node ?? null };
+  return {
+    team: data?.rows.find((row) => row.id === data.current) ?? null,
+    node: data?.node ?? null,
+    reads: data?.reads_database ?? null,
+  };
 }
 
 /** Whether what is asked goes to a team, whose settings are not one's own. */
@@ -38,7 +51,12 @@ export const looksAtTeam = (client: QueryClient) => Boolean(client.getQueryData<
 /** What was known of the place before is forgotten with the step itself: nothing of it may be taken for the other's. */
 function moveTo(client: QueryClient, id: string | null) {
   notifyManager.batch(() => {
-    client.setQueryData<PlacesView>(KEY, (before) => ({ ...(before ?? HERE), current: id, node: null }));
+    client.setQueryData<PlacesView>(KEY, (before) => ({
+      ...(before ?? HERE),
+      current: id,
+      node: null,
+      reads_database: null,
+    }));
     void client.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== KEY[0] });
   });
   reconnect();

@@ -1383,9 +1383,13 @@ export type PlacesView = {
  */
 current: string | null,
 /**
- * The node of that team that answered last, or is asked next.
+ * The node of that team that answered last, or is asked next; none while it is not looked at through a node.
  */
 node: string | null,
+/**
+ * Why the team's database is read instead of asking a node; none: it is not.
+ */
+reads_database: Fault | null,
 /**
  * Where a token that is given now would lie.
  */
@@ -1465,7 +1469,25 @@ export type PutTeam = {
 /**
  * None: a new one.
  */
-id?: string | null, name: string, colour: TeamColour, nodes: Array<PutTeamNode>, };
+id?: string | null, name: string, colour: TeamColour,
+/**
+ * None where a database is given.
+ */
+nodes: Array<PutTeamNode>,
+/**
+ * Where what nodes there are is read; none: the nodes are given.
+ */
+database?: PutTeamDatabase | null, };
+
+export type PutTeamDatabase = {
+/**
+ * `mysql://user@host:3306/database`, with or without the password.
+ */
+address: string,
+/**
+ * None: the one in the address, else the one that is kept.
+ */
+password?: Secret | null, };
 
 export type PutTeamNode = {
 /**
@@ -1810,10 +1832,24 @@ export type TaskState = number;
  */
 export type TeamColour = "red" | "amber" | "violet" | "blue";
 
+export type TeamDatabaseView = {
 /**
- * What a node answered that was tried.
+ * Without the password.
  */
-export type TeamNodeTried = { address: string, version: string | null, fault: Fault | null, };
+address: string,
+/**
+ * What holds the password of its account; none: it has none.
+ */
+password: Keeper | null, };
+
+/**
+ * What a node answered that was tried, or a database.
+ */
+export type TeamNodeTried = { address: string,
+/**
+ * None: it is no node, or there is a fault.
+ */
+version: string | null, fault: Fault | null, };
 
 export type TeamNodeView = { address: string,
 /**
@@ -1821,7 +1857,11 @@ export type TeamNodeView = { address: string,
  */
 token: Keeper, };
 
-export type TeamView = { id: string, name: string, colour: TeamColour, nodes: Array<TeamNodeView>, };
+export type TeamView = { id: string, name: string, colour: TeamColour,
+/**
+ * None where it is known by its database.
+ */
+nodes: Array<TeamNodeView>, database: TeamDatabaseView | null, };
 
 export type TestConnection = { name: string,
 /**

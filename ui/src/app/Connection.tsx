@@ -2,15 +2,16 @@
 // machine, or one of the teams that it knows.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Check, ChevronsUpDown, Plug } from "lucide-react";
+import { Check, ChevronsUpDown, Database, Plug } from "lucide-react";
 import { Button as Pressable } from "react-aria-components";
 import { inDesktop } from "@/api/door";
 import { useLive } from "@/api/live";
 import { placesQuery, useLookAt, useTeam } from "@/api/places";
+import type { Fault } from "@/api/types";
 import { type LinkColour, linkGround, linkPill } from "@/components/link";
 import { cx } from "@/lib/cx";
 import { span } from "@/lib/relative";
-import { useLang, useWords } from "@/lib/words";
+import { useLang, useSaid, useWords } from "@/lib/words";
 import { Hint, Menu, type MenuEntry, toast } from "@/primitives";
 import { teamWords } from "./teamWords";
 import { useEverySecond } from "./useEverySecond";
@@ -22,7 +23,8 @@ export const nodeName = (address: string) => address.replace(/^https?:\/\//, "")
 export function Connection({ name }: { name: string }) {
   const w = useWords(shellWords);
   const t = useWords(teamWords);
-  const { team, node } = useTeam();
+  const { team, node, reads } = useTeam();
+  const phase = useLive((live) => live.phase);
   const colour: LinkColour = team?.colour ?? "local";
   const shown = team?.name ?? (name === "local" ? w.local : name);
   const pill = (
@@ -43,7 +45,11 @@ export function Connection({ name }: { name: string }) {
   return (
     <div className="flex min-w-0 items-center gap-2.5">
       {inDesktop ? <Places>{pill}</Places> : <Hint text={w.localHint}>{pill}</Hint>}
-      <NodeState node={team && node ? nodeName(node) : null} />
+      {team && reads && phase !== "lost" ? (
+        <ReadFromDatabase why={reads} />
+      ) : (
+        <NodeState node={team && node ? nodeName(node) : null} />
+      )}
     </div>
   );
 }
@@ -92,6 +98,23 @@ function Places({ children }: { children: React.ReactElement }) {
     >
       {children}
     </Menu>
+  );
+}
+
+/** No node of the team can be reached; what there is to see is seen all the same. */
+function ReadFromDatabase({ why }: { why: Fault }) {
+  const t = useWords(teamWords);
+  const said = useSaid();
+  return (
+    <Hint text={`${said(why.message)} (${why.code}). ${t.readsHint}`}>
+      <Pressable
+        className="flex min-w-0 items-center gap-1.5 rounded-sm bg-warn-soft px-2 py-0.5 text-ink-2 text-xs outline-none focus-visible:outline-2 focus-visible:outline-focus"
+        data-testid="reads-database"
+      >
+        <Database size={12} className="shrink-0" aria-hidden="true" />
+        <span className="truncate">{t.reads}</span>
+      </Pressable>
+    </Hint>
   );
 }
 

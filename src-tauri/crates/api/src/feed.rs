@@ -54,12 +54,23 @@ pub struct Feed {
     /// None: none has been made since somebody began to look on.
     latest: watch::Sender<Option<Arc<Beat>>>,
     somebody_came: Notify,
+    look_every: Duration,
 }
 
 impl Feed {
     pub fn new(api: Arc<Api>) -> Feed {
-        let (beats, latest) = (broadcast::channel(FRAMES_KEPT).0, watch::Sender::new(None));
-        Feed { api, beats, latest, somebody_came: Notify::new() }
+        Feed {
+            api,
+            beats: broadcast::channel(FRAMES_KEPT).0,
+            latest: watch::Sender::new(None),
+            somebody_came: Notify::new(),
+            look_every: LOOK_EVERY,
+        }
+    }
+
+    /// One that looks for changes no more often than that.
+    pub fn looking_every(api: Arc<Api>, look_every: Duration) -> Feed {
+        Feed { look_every, ..Feed::new(api) }
     }
 
     /// Makes frames for as long as it is polled.
@@ -135,7 +146,7 @@ impl Feed {
             }
             let wake_at = match is_due {
                 true => last_beat + FRAME_EVERY,
-                false => (last_beat + AT_LEAST_EVERY).min(now + LOOK_EVERY),
+                false => (last_beat + AT_LEAST_EVERY).min(now + self.look_every),
             };
             let heard = select(Box::pin(events.recv()), others.next());
             let in_time = select(clock.sleep_until(wake_at), Box::pin(self.somebody_came.notified()));

@@ -42,4 +42,4 @@ pub use shared::{
     BLACKOUTS, HELD_MILLIS, HOLD, Holding, Member, Shared, read_blackouts, read_held_millis, read_hold, read_limits,
 };
 pub use shelf::{ALMANAC_SETTING, CALENDAR_SETTING, Shelf, read_calendars};
-pub use team::seat_lease;
+pub use team::{is_live, seat_lease};

@@ -16,6 +16,7 @@ use campanile_store::{Archive, Store, StoreError};
 use campanile_store_mysql::{Manner, MysqlStore};
 use campanile_store_sqlite::SqliteStore;
 
+use crate::Who;
 use crate::config::Config;
 use crate::folder::DataFolder;
 use crate::team_clock::TeamClock;
@@ -46,7 +47,8 @@ enum LockedIn {
 }
 
 impl Backend {
-    pub async fn open(data: &DataFolder, config: &Config) -> Result<Backend, Fault> {
+    /// A console takes the team's database as it is; every other program brings its own up to date.
+    pub async fn open(data: &DataFolder, config: &Config, who: Who) -> Result<Backend, Fault> {
         let Some(url) = config.text("database.url") else {
             let kept = Kept::Folder(Arc::new(SqliteStore::open(&data.database()).await?));
             let coord = Arc::new(LocalCoord::default());
@@ -65,7 +67,12 @@ impl Backend {
         };
         let manner = Manner::default();
         let connections = config.number("database.connections").unwrap_or(manner.connections);
-        let store = Arc::new(MysqlStore::open_in(url, Manner { connections, ..manner }).await?);
+        let manner = Manner { connections, ..manner };
+        let store = match who {
+            Who::Console => MysqlStore::open_to_look(url, manner).await?,
+            _ => MysqlStore::open_in(url, manner).await?,
+        };
+        let store = Arc::new(store);
         let clock = Arc::new(TeamClock::open(store.clone()).await?);
         Ok(Backend { kept: Kept::Team(store, clock), coord, locked_in })
     }

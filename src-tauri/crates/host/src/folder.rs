@@ -71,6 +71,11 @@ impl DataFolder {
         self.root.join("teams.json")
     }
 
+    /// What a console keeps on this machine while it looks at that team by its database.
+    pub fn console(&self, team: &str) -> PathBuf {
+        self.root.join("consoles").join(team)
+    }
+
     /// Files that `import` may read where it may not read others.
     pub fn imports(&self) -> PathBuf {
         self.root.join("imports")

@@ -89,6 +89,8 @@ pub enum Who {
     },
     /// One command; it drives no engine.
     Command,
+    /// A window that looks at a team by the team's database: it drives no engine and leads nothing, not even for once.
+    Console,
 }
 
 pub struct Options {
@@ -135,7 +137,7 @@ impl Host {
     pub async fn open_as(options: Options, config: &Config) -> Result<Host, Fault> {
         let Options { data, who } = options;
         let data = DataFolder::open(&data)?;
-        let backend = Backend::open(&data, config).await?;
+        let backend = Backend::open(&data, config, who).await?;
         let store = backend.store();
         let children = ChildLedger::open(data.children()).map_err(|error| folder::fault(&error, data.root()))?;
 
@@ -191,10 +193,13 @@ impl Host {
         // A server has no session whose keychain it could ask; of a folder that both use, each reads where it can.
         let vault = Vault::new(data.secrets(), who == Who::Desktop);
         let connections = NamedConnections::new(data.connections(), store.clone(), vault);
-        let key = data
-            .executor_key()
-            .inspect_err(|error| tracing::warn!(%error, "without its key the embedded executor takes no secrets"))
-            .ok();
+        // A console on a team has no executor that secrets could be for.
+        let key = (who != Who::Console).then(|| {
+            data.executor_key()
+                .inspect_err(|error| tracing::warn!(%error, "without its key the embedded executor takes no secrets"))
+                .ok()
+        });
+        let key = key.flatten();
         let own_key = key.as_ref().map(SecretKey::public);
         let embedded = Embedded::new(called, Arc::new(children), &data, who, connections.clone(), switchboard.clone())
             .with_key(key);
@@ -213,13 +218,13 @@ impl Host {
                 data_folder: data.root().display().to_string(),
                 zone: machine_zone(shelf.almanac().zones()),
                 locks: backend.locks_kept(),
-                health: health::address(&data),
+                health: (who != Who::Console).then(|| health::address(&data)).flatten(),
             },
         }));
         let feed = Arc::new(Feed::new(api.clone()));
         let tokens = Arc::new(Tokens::new(store.clone()));
         let passes = Passes::new(store.clone(), clock.clone());
-        let locks = (who != Who::Command).then(|| locks::open(&backend, node.name(), &switchboard)).flatten();
+        let locks = who.may_lead().then(|| locks::open(&backend, node.name(), &switchboard)).flatten();
         let hosts_executor = config.flag("embedded.enabled").unwrap_or(!config.in_team());
         let host = Host {
             data,
@@ -368,9 +373,9 @@ impl Host {
         Ok(!store.open_requests(1).await?.is_empty())
     }
 
-    /// A command takes no part in the engine, and so has to ask who does.
+    /// Whoever takes no part in the engine has to ask who does.
     async fn look_who_leads(&self) -> Result<(), Fault> {
-        if self.who == Who::Command {
+        if !self.who.may_lead() {
             let store: &dyn Store = &*self.store;
             let row = store.lease(self.node.clerk_lease()).await?;
             self.face.someone_leads(row.is_some_and(|row| row.until > self.clock.now()));
@@ -463,14 +468,19 @@ impl Who {
             Who::Desktop => true,
             Who::Serve { allow_shell, .. } => allow_shell,
             // It hosts nothing; jobs may be written for a program that does.
-            Who::Command => true,
+            Who::Command | Who::Console => true,
         }
+    }
+
+    /// Whether it drives the engine when nobody else does.
+    fn may_lead(self) -> bool {
+        matches!(self, Who::Desktop | Who::Serve { .. })
     }
 
     fn capacity(self) -> Option<u32> {
         match self {
             Who::Serve { capacity, .. } => capacity,
-            Who::Desktop | Who::Command => None,
+            Who::Desktop | Who::Command | Who::Console => None,
         }
     }
 }
@@ -486,6 +496,7 @@ fn node_name(called: &str, who: Who) -> String {
         Who::Desktop => "desktop",
         Who::Serve { .. } => "serve",
         Who::Command => "command",
+        Who::Console => "console",
     };
     format!("{called}-{kind}-{:08x}", rand::random::<u32>())
 }

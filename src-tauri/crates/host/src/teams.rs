@@ -1,4 +1,5 @@
-//! Where a console on this machine looks: at the data of the machine itself, or at a team.
+//! Where a console on this machine looks: at the data of the machine itself, or at a team, which it knows by the addresses
+//! of nodes or by the team's database.
 //!
 //! What can be asked is the same in both places, by the same names; so whoever shows it does not know which of them it
 //! is, and goes from one to the other without starting anew. The engine of this machine runs on meanwhile.
@@ -6,7 +7,10 @@
 mod address;
 mod book;
 mod link;
+mod lookout;
+mod own_pass;
 pub mod pinned;
+mod team;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +24,7 @@ use crate::downloads::Wanted;
 use crate::{Host, saving};
 
 pub use book::Places;
-pub use link::Team;
+pub use team::Team;
 
 /// What is looked at.
 #[derive(Clone)]

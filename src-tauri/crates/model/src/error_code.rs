@@ -404,6 +404,12 @@ codes! {
         "the log of task {task} cannot be read: {reason}", "无法读取作业 {task} 的日志：{reason}",
         "It may have been purged: what has ended is kept for a limited time.", "它可能已被清理：已结束的内容只保留一段时间。";
 
+    SchemaOlder = "k_sc_ec_500007",
+        "the team's database is of an older version (schema {found}, this program needs {known})",
+        "团队数据库版本较旧（架构 {found}，本程序需要 {known}）",
+        "A console changes nothing there: start a node of this version, or look with an older console.",
+        "控制台不会改动数据库结构：请启动此版本的节点，或改用较旧版本的控制台。";
+
     // 6: coordination
     NotLeading = "k_sc_ec_600001",
         "no running engine holds this data folder", "没有正在运行的引擎持有该数据目录",
@@ -437,6 +443,15 @@ codes! {
     NoNode = "k_sc_ec_600025",
         "{address} answers, but not as a node does: {reason}", "{address} 有应答，但不是 Campanile 节点：{reason}",
         "Look whether the address and port are those of `campanile serve`.", "请检查地址和端口是否为 `campanile serve` 的地址。";
+
+    TeamDatabase = "k_sc_ec_600026",
+        "{address} is no address of a team's database: {reason}", "{address} 不是团队数据库地址：{reason}",
+        "Give it as mysql://user@host:3306/database; the password stands apart.",
+        "请按 mysql://用户@主机:3306/库名 的形式填写，密码单独填写。";
+    NodesAway = "k_sc_ec_600027",
+        "no node of {team} can be reached: {reason}", "无法连接 {team} 的任何节点：{reason}",
+        "What is shown is read from the database once a second; live events, logs, uploads and reports come back with a node.",
+        "当前每秒从数据库读取一次；节点恢复后，实时事件、日志、上传和报告会自动恢复。";
 
     // 7: flow control
     Held = "k_sc_ec_700001",

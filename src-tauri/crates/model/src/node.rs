@@ -50,10 +50,18 @@ pub struct NodeApi {
 impl NodeApi {
     /// Whether the address leads there from that machine: a loopback address leads to whoever asks.
     pub fn leads_there_from(&self, machine: &str) -> bool {
+        !self.is_loopback() || self.machine == machine
+    }
+
+    /// Whether a secret may go there: to another machine by TLS alone.
+    pub fn is_private(&self) -> bool {
+        self.fingerprint.is_some() || self.is_loopback()
+    }
+
+    fn is_loopback(&self) -> bool {
         let host = self.address.rsplit_once(':').map_or(self.address.as_str(), |(host, _)| host);
         let host = host.trim_matches(['[', ']']);
-        let loopback = host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
-        !loopback || self.machine == machine
+        host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
     }
 }
 
@@ -73,6 +81,9 @@ mod tests {
         ] {
             let api = NodeApi { address: address.to_owned(), fingerprint: None, machine: "a".to_owned() };
             assert_eq!(api.leads_there_from(from), leads, "{address} from {from}");
+            let loopback = !api.leads_there_from("somewhere else");
+            assert_eq!(api.is_private(), loopback, "{address}");
+            assert!(NodeApi { fingerprint: Some("ab".to_owned()), ..api }.is_private(), "{address}");
         }
     }
 

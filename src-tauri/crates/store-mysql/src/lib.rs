@@ -64,6 +64,7 @@ use sqlx::{ConnectOptions as _, Connection as _, Executor as _, MySqlPool};
 
 use crate::connection::sql;
 use crate::rows::Columns as _;
+use crate::schema::Older;
 
 /// How the store deals with its server.
 #[derive(Clone, Debug)]
@@ -108,6 +109,15 @@ impl MysqlStore {
     }
 
     pub async fn open_in(url: &str, manner: Manner) -> Result<MysqlStore> {
+        MysqlStore::open_as(url, manner, Older::Migrate).await
+    }
+
+    /// The same for whoever only looks on: the schema has to be the one that this program knows, and stays as it is.
+    pub async fn open_to_look(url: &str, manner: Manner) -> Result<MysqlStore> {
+        MysqlStore::open_as(url, manner, Older::Refuse).await
+    }
+
+    async fn open_as(url: &str, manner: Manner, older: Older) -> Result<MysqlStore> {
         let options = MySqlConnectOptions::from_str(url)
             .map_err(|error| StoreError::Unavailable(error.into()))?
             .disable_statement_logging();
@@ -119,7 +129,7 @@ impl MysqlStore {
         )
         .into();
         let mut first = options.connect().await.map_err(|error| error::sorted(error, &address))?;
-        let largest_packet = schema::prepare(&mut first, &address).await?;
+        let largest_packet = schema::prepare(&mut first, &address, older).await?;
         // Whatever becomes of this one, the schema is ready.
         let _ = first.close().await;
 

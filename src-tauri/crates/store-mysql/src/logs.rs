@@ -10,7 +10,7 @@ use campanile_store::{LogPart, LogStore, Result};
 use crate::MysqlStore;
 use crate::connection::composed;
 use crate::rows::{self, Columns};
-use crate::values::{Row, Value, id, ids, row};
+use crate::values::{Cell, Row, id, ids, row};
 
 #[async_trait]
 impl LogStore for MysqlStore {
@@ -21,7 +21,7 @@ impl LogStore for MysqlStore {
         let mut parts: Vec<&LogPart> = parts.iter().collect();
         // Nodes that note the same ones at once come to them in one order.
         parts.sort_by_key(|part| (part.task, part.attempt, part.part));
-        let keeper = |part: &LogPart| Value::Bytes(part.keeper.as_bytes().to_vec());
+        let keeper = |part: &LogPart| Cell::Bytes(part.keeper.as_bytes().to_vec());
         let noted: Vec<Row> =
             parts.iter().map(|part| row![id(part.task), part.attempt, part.part, keeper(part), part.since]).collect();
         let noted = &noted;

@@ -40,16 +40,24 @@ struct Come {
     steps: i64,
 }
 
+/// What becomes of a schema that is older than ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Older {
+    /// It is brought up to date.
+    Migrate,
+    Refuse,
+}
+
 /// Hands back the largest packet that the server takes.
-pub(crate) async fn prepare(connection: &mut MySqlConnection, address: &str) -> Result<u64> {
-    match prepared(connection).await {
+pub(crate) async fn prepare(connection: &mut MySqlConnection, address: &str, older: Older) -> Result<u64> {
+    match prepared(connection, older).await {
         Ok(largest) => Ok(largest),
         Err(Refusal::Ours(error)) => Err(error),
         Err(Refusal::Theirs(error)) => Err(error::sorted(error, address)),
     }
 }
 
-async fn prepared(connection: &mut MySqlConnection) -> std::result::Result<u64, Refusal> {
+async fn prepared(connection: &mut MySqlConnection, older: Older) -> std::result::Result<u64, Refusal> {
     let server = sqlx::query("SELECT VERSION() AS version, CAST(@@max_allowed_packet AS SIGNED) AS largest")
         .fetch_one(&mut *connection)
         .await?;
@@ -63,6 +71,10 @@ async fn prepared(connection: &mut MySqlConnection) -> std::result::Result<u64, 
     match come(connection).await? {
         Some(come) if come.version > known => return Err(newer(come.version, known)),
         Some(come) if come.version == known => {}
+        come if older == Older::Refuse => {
+            let found = come.map_or(0, |come| come.version);
+            return Err(Refusal::Ours(StoreError::Older { found, known }));
+        }
         _ => locked(connection, known).await?,
     }
     Ok(largest.unsigned_abs())

@@ -92,6 +92,32 @@ async fn a_newer_schema_is_refused() {
 }
 
 #[tokio::test]
+async fn whoever_only_looks_on_takes_the_schema_as_it_is_and_changes_nothing() {
+    let Some(server) = Server::shared() else { return };
+    let database = server.database().await;
+    let known = newest_migration();
+    let look = async || MysqlStore::open_to_look(&database.url(), Manner::default()).await;
+    let mut meddler = database.connect().await;
+    let refused = look().await.err().expect("there is nothing yet");
+    assert!(matches!(refused, StoreError::Older { found: 0, .. }), "{refused:?}");
+    assert!(sqlx::query("SHOW TABLES").fetch_all(&mut meddler).await.unwrap().is_empty());
+    database.open().await.close().await;
+    look().await.expect("it is of this version").close().await;
+
+    run(&mut meddler, &format!("UPDATE campanile_schema SET version = {}", known - 1)).await;
+    let refused = look().await.err().expect("a node has to change it first");
+    assert!(
+        matches!(refused, StoreError::Older { found, known: ours } if found == known - 1 && ours == known),
+        "{refused:?}"
+    );
+    let come: i64 = sqlx::query_scalar("SELECT version FROM campanile_schema").fetch_one(&mut meddler).await.unwrap();
+    assert_eq!(come, known - 1);
+    run(&mut meddler, "UPDATE campanile_schema SET version = 4711").await;
+    let refused = look().await.err().expect("a newer program has been here");
+    assert!(matches!(refused, StoreError::Newer { found: 4711, .. }), "{refused:?}");
+}
+
+#[tokio::test]
 async fn another_programs_database_is_refused() {
     let Some(server) = Server::shared() else { return };
     let database = server.database().await;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::SqliteStore;
 use crate::connection::sql;
-use crate::rows::{self, Columns, Id};
+use crate::rows::{self, Columns, Hex, Id};
 
 #[async_trait]
 impl LogStore for SqliteStore {

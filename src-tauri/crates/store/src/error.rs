@@ -32,6 +32,10 @@ pub enum StoreError {
     #[error("schema {found} is newer than {known}")]
     Newer { found: i64, known: i64 },
 
+    /// An older program has been here last, and whoever only looks on does not change it.
+    #[error("schema {found} is older than {known}")]
+    Older { found: i64, known: i64 },
+
     /// What was read makes no sense.
     #[error("stored data is damaged: {0}")]
     Damaged(String),
@@ -48,6 +52,7 @@ impl StoreError {
             StoreError::DiskFull => Code::DiskFull.fault(),
             StoreError::ReadOnly(folder) => Code::DataReadOnly.fault().with("folder", folder),
             StoreError::Newer { found, known } => Code::SchemaNewer.fault().with("found", found).with("known", known),
+            StoreError::Older { found, known } => Code::SchemaOlder.fault().with("found", found).with("known", known),
             StoreError::Damaged(reason) => Code::DataDamaged.fault().with("reason", reason),
         }
     }

@@ -23,6 +23,7 @@ import { Button, Check, Dialog, Notice, Select, toast } from "@/primitives";
 import { controlBox, controlRing } from "@/primitives/Field";
 import { RefusalNotice } from "../Answer";
 import { ChosenJob, JobBox } from "../JobBox";
+import { useNeedsNode } from "../useNeedsNode";
 import type { Asked } from "./asked";
 import { bytesInWords, DELIMITERS, ENCODINGS } from "./formats";
 import { Rows } from "./Rows";
@@ -36,6 +37,7 @@ interface DataDialogProps {
 
 export default function DataDialog({ asked, onClose, onStarted }: DataDialogProps) {
   const w = useWords(dataWords);
+  const needsNode = useNeedsNode();
   const [handed, setHanded] = useState<Handed | null>(asked.handed);
   const [given, setGiven] = useState<GivenFile | null>(
     asked.handed && "given" in asked.handed ? asked.handed.given : null,
@@ -98,7 +100,7 @@ export default function DataDialog({ asked, onClose, onStarted }: DataDialogProp
       ) : (
         <div className="flex flex-col items-center gap-2 py-6 text-center">
           <FileSpreadsheet size={28} strokeWidth={1.4} className="text-ink-3" />
-          <Button variant="primary" autoFocus onPress={choose} data-testid="choose-file">
+          <Button variant="primary" autoFocus why={needsNode} onPress={choose} data-testid="choose-file">
             {w.choose}
           </Button>
           <p className="text-ink-2 text-xs">{w.chooseHint}</p>

@@ -7,6 +7,7 @@ import { saveLog } from "@/api/downloads";
 import { logFromQuery, logQuery } from "@/api/logs";
 import type { TaskRow } from "@/api/types";
 import { RefusalNotice } from "@/components";
+import { useNeedsNode } from "@/components/useNeedsNode";
 import { useWords } from "@/lib/words";
 import { Button, IconButton, LogView, Segmented, Select } from "@/primitives";
 import { LogSearch } from "./LogSearch";
@@ -19,6 +20,7 @@ export function LogPane({ task, jobName }: { task: TaskRow; jobName: string }) {
   const w = useWords(runWords);
   const [wanted, setWanted] = useState<number | null>(null);
   const [searching, setSearching] = useState(false);
+  const why = useNeedsNode();
   const [from, setFrom] = useState<number | null>(null);
   const attempt = wanted ?? Math.max(1, task.attempt);
   const query = useQuery(logQuery(task.id, attempt, w.log.gap));
@@ -92,6 +94,7 @@ export function LogPane({ task, jobName }: { task: TaskRow; jobName: string }) {
               size="sm"
               label={w.log.searchAll}
               icon={<FileSearch />}
+              why={why}
               onPress={() => setSearching(!searching)}
               data-testid="log-search-open"
             />
@@ -99,6 +102,7 @@ export function LogPane({ task, jobName }: { task: TaskRow; jobName: string }) {
               size="sm"
               label={w.log.download}
               icon={<Download />}
+              why={why}
               onPress={() =>
                 void saveLog({ task: task.id, attempt, name: `${jobName}-${task.id}-${attempt}.log` }).catch(sayRefusal)
               }

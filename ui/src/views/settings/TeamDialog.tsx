@@ -1,5 +1,5 @@
-// One team, new or changed: what it is called, its colour, and where its nodes are. A token that is kept is not shown, and
-// stays with its address as long as no other is given.
+// One team, new or changed: what it is called, its colour, and where its nodes are, or the database in which that stands. A
+// token or password that is kept is not shown, and stays with its address as long as no other is given.
 import { PlugZap } from "lucide-react";
 import { useState } from "react";
 import { Refusal } from "@/api/door";
@@ -26,6 +26,9 @@ export function TeamDialog({ edited, onClose }: TeamDialogProps) {
   const [colour, setColour] = useState<TeamColour>(edited?.colour ?? "red");
   const [nodes, setNodes] = useState(edited?.nodes.map(({ address }) => address).join("\n") ?? "");
   const [token, setToken] = useState("");
+  const [known, setKnown] = useState<"nodes" | "database">(edited?.database ? "database" : "nodes");
+  const [database, setDatabase] = useState(edited?.database?.address ?? "");
+  const [password, setPassword] = useState("");
   const put = usePutTeam();
   const test = useTestTeam();
   const lookAt = useLookAt();
@@ -38,14 +41,18 @@ export function TeamDialog({ edited, onClose }: TeamDialogProps) {
     id: edited?.id ?? null,
     name: name.trim(),
     colour,
-    nodes: addresses.map((address) => ({
-      address,
-      token: token.trim() !== "" && !address.includes("#token=") ? token.trim() : null,
-    })),
+    ...(known === "database"
+      ? { nodes: [], database: { address: database.trim(), password: password === "" ? null : password } }
+      : {
+          nodes: addresses.map((address) => ({
+            address,
+            token: token.trim() !== "" && !address.includes("#token=") ? token.trim() : null,
+          })),
+        }),
   };
   const refusal = [put.error, test.error].find((error): error is Refusal => error instanceof Refusal);
   const error = (field: string) => (refusal?.field === field ? said(refusal.said) : null);
-  const elsewhere = refusal && refusal.field !== "name" && refusal.field !== "nodes" ? refusal : null;
+  const elsewhere = refusal && !["name", known].includes(refusal.field ?? "") ? refusal : null;
 
   /** What was said of what stood there before is no longer true. */
   const changing =
@@ -112,25 +119,56 @@ export function TeamDialog({ edited, onClose }: TeamDialogProps) {
             icon: <span className={cx("size-2.5 rounded-full", linkGround[value])} />,
           }))}
         />
-        <TextField
-          label={w.nodes}
-          hint={w.nodesHint}
-          required
-          code
-          rows={3}
-          placeholder={w.nodesPlaceholder}
-          value={nodes}
-          onChange={changing(setNodes)}
-          error={error("nodes")}
+        <Segmented
+          label={w.known}
+          value={known}
+          onChange={changing(setKnown)}
+          options={(["nodes", "database"] as const).map((value) => ({ value, label: w.knownBy[value] }))}
         />
-        <TextField
-          label={w.token}
-          hint={w.tokenHint}
-          type="password"
-          placeholder={edited ? w.unchanged : ""}
-          value={token}
-          onChange={changing(setToken)}
-        />
+        {known === "database" ? (
+          <>
+            <TextField
+              label={w.database}
+              hint={w.databaseHint}
+              required
+              code
+              placeholder={w.databasePlaceholder}
+              value={database}
+              onChange={changing(setDatabase)}
+              error={error("database")}
+            />
+            <TextField
+              label={w.password}
+              hint={w.passwordHint}
+              type="password"
+              placeholder={edited?.database?.password ? w.unchanged : ""}
+              value={password}
+              onChange={changing(setPassword)}
+            />
+          </>
+        ) : (
+          <>
+            <TextField
+              label={w.nodes}
+              hint={w.nodesHint}
+              required
+              code
+              rows={3}
+              placeholder={w.nodesPlaceholder}
+              value={nodes}
+              onChange={changing(setNodes)}
+              error={error("nodes")}
+            />
+            <TextField
+              label={w.token}
+              hint={w.tokenHint}
+              type="password"
+              placeholder={edited ? w.unchanged : ""}
+              value={token}
+              onChange={changing(setToken)}
+            />
+          </>
+        )}
       </div>
       {elsewhere && <RefusalNotice error={elsewhere} />}
       <TeamTested of={test} />

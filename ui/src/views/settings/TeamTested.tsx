@@ -1,4 +1,5 @@
-// What each node of a team said: its version, or what exactly is in the way and what to do about it.
+// What a team's database and each of its nodes said: that it opens, its version, or what exactly is in the way and what to do
+// about it.
 import { CircleAlert, CircleCheck } from "lucide-react";
 import type { useTestTeam } from "@/api/places";
 import { RefusalNotice } from "@/components";
@@ -14,7 +15,7 @@ export function TeamTested({ of: test }: { of: ReturnType<typeof useTestTeam> })
   return (
     <ul className="flex flex-col gap-2 py-2" data-testid="team-tested">
       {test.data.map(({ address, version, fault }) => (
-        <li key={address}>
+        <li key={`${address} ${fault?.code ?? ""}`}>
           {fault ? (
             <Notice tone="bad" icon={<CircleAlert />} title={address}>
               <span className="block">{said(fault.message)}</span>
@@ -23,7 +24,7 @@ export function TeamTested({ of: test }: { of: ReturnType<typeof useTestTeam> })
             </Notice>
           ) : (
             <Notice tone="ok" icon={<CircleCheck />} title={address}>
-              {w.reached(version ?? "")}
+              {version === null ? w.opened : w.reached(version)}
             </Notice>
           )}
         </li>

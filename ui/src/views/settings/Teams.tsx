@@ -83,6 +83,8 @@ function One({ row, looked, onEdit, onRemove }: OneProps) {
   const lookAt = useLookAt();
   const { id, name, colour } = row;
   const nodes = row.nodes.map(({ address }) => ({ address }));
+  const database = row.database && { address: row.database.address };
+  const addresses = [...row.nodes, ...(row.database ? [row.database] : [])];
   return (
     <>
       <Line
@@ -99,7 +101,7 @@ function One({ row, looked, onEdit, onRemove }: OneProps) {
               size="sm"
               icon={<PlugZap />}
               isPending={test.isPending}
-              onPress={() => test.mutate({ id, name, colour, nodes })}
+              onPress={() => test.mutate({ id, name, colour, nodes, database })}
               aria-label={`${w.test} ${name}`}
             >
               {test.isPending ? w.testing : w.test}
@@ -119,7 +121,7 @@ function One({ row, looked, onEdit, onRemove }: OneProps) {
           </>
         }
       >
-        {row.nodes.map(({ address }) => (
+        {addresses.map(({ address }) => (
           <code key={address} className="min-w-0 select-text truncate">
             {address}
           </code>

@@ -1,19 +1,21 @@
-//! The teams that a console on this machine knows, and at which of them it looks. In a file of the data folder; the tokens
-//! lie in the keychain, or each in a file of its own that only its owner may read.
+//! The teams that a console on this machine knows, and at which of them it looks. In a file of the data folder; tokens and
+//! passwords lie in the keychain, or each in a file of its own that only its owner may read.
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use campanile_api::views::{PlacesView, PutTeam, TeamColour, TeamNodeTried, TeamNodeView, TeamView};
+use campanile_api::views::{PlacesView, PutTeam, TeamColour, TeamDatabaseView, TeamNodeTried, TeamNodeView, TeamView};
 use campanile_model::connection::{Keeper, Kept, Secret};
 use campanile_model::{Code, Fault, Words};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Mutex, OnceCell, watch};
 
 use super::address;
-use super::link::{Node, Team};
+use super::link::Node;
+use super::lookout::Lookout;
+use super::team::Team;
 use crate::keychain::Vault;
 use crate::{DataFolder, folder};
 
@@ -41,7 +43,19 @@ struct Entry {
     id: String,
     name: String,
     colour: TeamColour,
+    /// Where a person says where its nodes are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     nodes: Vec<KeptNode>,
+    /// Where its nodes are read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    database: Option<KeptDatabase>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct KeptDatabase {
+    /// Without the password.
+    address: String,
+    password: Option<Kept>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -85,16 +99,22 @@ impl Places {
     pub async fn view(&self) -> PlacesView {
         let book = self.book.lock().await.clone();
         let node = |node: KeptNode| TeamNodeView { address: node.address, token: node.token.keeper };
-        let row = |Entry { id, name, colour, nodes }| TeamView {
+        let database = |KeptDatabase { address, password }| TeamDatabaseView {
+            address,
+            password: password.map(|password| password.keeper),
+        };
+        let row = |Entry { id, name, colour, nodes, database: kept }| TeamView {
             id,
             name,
             colour,
             nodes: nodes.into_iter().map(node).collect(),
+            database: kept.map(database),
         };
         let team = self.team();
         PlacesView {
             current: book.current.filter(|_| team.is_some()),
-            node: team.and_then(|team| team.node().map(str::to_owned)),
+            node: team.as_ref().and_then(|team| team.node()),
+            reads_database: team.as_ref().and_then(|team| team.reads_database()),
             keeper: *self.keeper.get_or_init(|| self.vault.keeper()).await,
             rows: book.teams.into_iter().map(row).collect(),
         }
@@ -125,20 +145,24 @@ impl Places {
         };
         check(&put, &book)?;
         let mut nodes = Vec::new();
+        let mut database = None;
         let mut fresh = Vec::new();
-        for (address, token) in self.tokens(&put, before.as_ref())? {
-            let token = match token {
-                Token::Kept(kept) => kept,
-                Token::Given(token) => {
-                    let kept = self.vault.keep(&put.name, &token.0).await.map_err(|reason| unkept(&reason))?;
-                    fresh.push(kept.clone());
-                    kept
+        match self.way(&put, before.as_ref())? {
+            Way::Nodes(written) => {
+                for (address, token) in written {
+                    nodes.push(KeptNode { address, token: self.kept(&put.name, token, &mut fresh).await? });
                 }
-            };
-            nodes.push(KeptNode { address, token });
+            }
+            Way::Database(address, password) => {
+                let password = match password {
+                    Some(password) => Some(self.kept(&put.name, password, &mut fresh).await?),
+                    None => None,
+                };
+                database = Some(KeptDatabase { address, password });
+            }
         }
         let id = put.id.clone().unwrap_or_else(|| format!("{:016x}", rand::random::<u64>()));
-        let entry = Entry { id: id.clone(), name: put.name, colour: put.colour, nodes };
+        let entry = Entry { id: id.clone(), name: put.name, colour: put.colour, nodes, database };
         let mut next = book.clone();
         match next.teams.iter_mut().find(|each| each.id == id) {
             Some(found) => *found = entry.clone(),
@@ -149,8 +173,9 @@ impl Places {
             return Err(fault);
         }
         *book = next;
-        let old = before.map(|before| before.nodes).unwrap_or_default().into_iter().map(|node| node.token);
-        let gone = old.filter(|kept| entry.nodes.iter().all(|node| node.token != *kept)).collect();
+        let mut gone = before.map(|before| before.secrets()).unwrap_or_default();
+        let now = entry.secrets();
+        gone.retain(|kept| !now.contains(kept));
         self.forget(gone).await;
         if book.current.as_ref() == Some(&id) && self.team().is_some() {
             let team = self.reach(&entry).await?;
@@ -174,25 +199,79 @@ impl Places {
         if looked_at {
             self.looked_at.send_replace(None);
         }
-        self.forget(entry.nodes.into_iter().map(|node| node.token).collect()).await;
+        self.forget(entry.secrets()).await;
+        let folder = self.folder.console(id);
+        if let Err(error) = fs::remove_dir_all(&folder)
+            && error.kind() != ErrorKind::NotFound
+        {
+            tracing::warn!(%error, folder = %folder.display(), "what was kept of a team that is forgotten stays");
+        }
         Ok(())
     }
 
-    /// What each node of it says, as it would be after it were kept.
+    /// What each node of it says, and its database, as it would be after it were kept.
     pub async fn test(&self, put: &PutTeam) -> Result<Vec<TeamNodeTried>, Fault> {
         let before = match &put.id {
             Some(id) => Some(self.book.lock().await.entry(id)?.clone()),
             None => None,
         };
-        let mut nodes = Vec::new();
-        for (base, token) in self.tokens(put, before.as_ref())? {
-            let token = match token {
-                Token::Given(token) => token,
-                Token::Kept(kept) => self.secret(&kept).await?,
-            };
-            nodes.push(Node { base, token });
+        match self.way(put, before.as_ref())? {
+            Way::Nodes(written) => {
+                let mut nodes = Vec::new();
+                for (base, token) in written {
+                    nodes.push(Node::given(base, self.told(token).await?));
+                }
+                Ok(Team::by_nodes(&put.name, nodes).test().await)
+            }
+            Way::Database(address, password) => {
+                let password = match password {
+                    Some(password) => Some(self.told(password).await?),
+                    None => None,
+                };
+                let url = Secret(address::with_password(&address, password.as_ref().map(|one| one.0.as_str())));
+                Ok(Lookout::test(&put.name, &address, self.folder.console("tried"), &url).await)
+            }
         }
-        Ok(Team::new(&put.name, nodes).test().await)
+    }
+
+    /// How it would be looked at.
+    fn way(&self, put: &PutTeam, before: Option<&Entry>) -> Result<Way, Fault> {
+        let Some(database) = &put.database else { return self.tokens(put, before).map(Way::Nodes) };
+        if !put.nodes.is_empty() {
+            let reason = Words::new(
+                "a team is known by its nodes or by its database, not by both",
+                "团队以节点或数据库之一登记，不能同时填写",
+            );
+            return Err(Code::BadRequest.fault().with_words("reason", &reason).at("database"));
+        }
+        let written = address::read_database(&database.address)?;
+        let given = database.password.clone().filter(|password| !password.0.is_empty());
+        let given = given.or(written.password.map(Secret)).map(Token::Given);
+        let known = || {
+            let known = before?.database.as_ref()?;
+            let same = address::is_same_account(&known.address, &written.address);
+            known.password.clone().filter(|_| same).map(Token::Kept)
+        };
+        Ok(Way::Database(written.address.clone(), given.or_else(known)))
+    }
+
+    /// A secret in its place; one that was put there just now is noted in `fresh`.
+    async fn kept(&self, name: &str, secret: Token, fresh: &mut Vec<Kept>) -> Result<Kept, Fault> {
+        match secret {
+            Token::Kept(kept) => Ok(kept),
+            Token::Given(secret) => {
+                let kept = self.vault.keep(name, &secret.0).await.map_err(|reason| unkept(&reason))?;
+                fresh.push(kept.clone());
+                Ok(kept)
+            }
+        }
+    }
+
+    async fn told(&self, secret: Token) -> Result<Secret, Fault> {
+        match secret {
+            Token::Given(secret) => Ok(secret),
+            Token::Kept(kept) => self.secret(&kept).await,
+        }
     }
 
     /// Each node with the token that it would have.
@@ -225,11 +304,21 @@ impl Places {
     }
 
     async fn reach(&self, entry: &Entry) -> Result<Team, Fault> {
+        if let Some(database) = &entry.database {
+            let password = match &database.password {
+                Some(password) => Some(self.secret(password).await?),
+                None => None,
+            };
+            let password = password.as_ref().map(|password| password.0.as_str());
+            let url = Secret(address::with_password(&database.address, password));
+            let lookout = Lookout::on(&entry.name, self.folder.console(&entry.id), url);
+            return Ok(Team::by_database(&entry.name, lookout));
+        }
         let mut nodes = Vec::new();
         for node in &entry.nodes {
-            nodes.push(Node { base: node.address.clone(), token: self.secret(&node.token).await? });
+            nodes.push(Node::given(node.address.clone(), self.secret(&node.token).await?));
         }
-        Ok(Team::new(&entry.name, nodes))
+        Ok(Team::by_nodes(&entry.name, nodes))
     }
 
     async fn secret(&self, kept: &Kept) -> Result<Secret, Fault> {
@@ -255,9 +344,24 @@ impl Places {
     }
 }
 
+/// A token or a password.
 enum Token {
     Given(Secret),
     Kept(Kept),
+}
+
+enum Way {
+    /// Addresses with their tokens.
+    Nodes(Vec<(String, Token)>),
+    /// Its address, and the password of the account.
+    Database(String, Option<Token>),
+}
+
+impl Entry {
+    fn secrets(&self) -> Vec<Kept> {
+        let password = self.database.as_ref().and_then(|database| database.password.clone());
+        self.nodes.iter().map(|node| node.token.clone()).chain(password).collect()
+    }
 }
 
 impl Book {

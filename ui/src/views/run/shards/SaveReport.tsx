@@ -5,6 +5,7 @@ import { sayRefusal } from "@/api/client";
 import { inDesktop } from "@/api/door";
 import { type ReportFormat, saveReport, stopSaving } from "@/api/downloads";
 import type { InstanceRow } from "@/api/types";
+import { useNeedsNode } from "@/components/useNeedsNode";
 import { useWords } from "@/lib/words";
 import { Button, Menu, toast } from "@/primitives";
 import { shardsWords } from "./words";
@@ -12,6 +13,7 @@ import { shardsWords } from "./words";
 export function SaveReport({ row }: { row: InstanceRow }) {
   const w = useWords(shardsWords);
   const [saving, setSaving] = useState(false);
+  const why = useNeedsNode();
   const save = async (format: ReportFormat) => {
     setSaving(inDesktop);
     try {
@@ -34,8 +36,8 @@ export function SaveReport({ row }: { row: InstanceRow }) {
     <Menu
       label={w.report}
       items={[
-        { id: "xlsx", label: w.reportAs.xlsx, run: () => void save("xlsx") },
-        { id: "csv", label: w.reportAs.csv, run: () => void save("csv") },
+        { id: "xlsx", label: w.reportAs.xlsx, why, run: () => void save("xlsx") },
+        { id: "csv", label: w.reportAs.csv, why, run: () => void save("csv") },
       ]}
     >
       <Button size="sm" icon={<FileDown />} data-testid="save-report">
