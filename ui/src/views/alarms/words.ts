@@ -53,7 +53,7 @@ export const alarmWords = words(
     columns: { severity: "级别", message: "内容", subject: "对象", count: "次数", last: "最近", state: "状态" },
     states: { firing: "触发中", acknowledged: "已确认", resolved: "已恢复" },
     rules: {
-      laneDepth: "队列积压",
+      laneDepth: "通道积压",
       readyTimeout: "无执行器接收",
       pushTimeout: "推送后未启动",
       executorLost: "执行器失联",
@@ -86,7 +86,7 @@ export const alarmWords = words(
     by: (who: string, at: string) => `${who}，${at}`,
     resolvedAt: "恢复时间",
     acknowledgedBy: "已确认",
-    subjects: { job: "任务", lane: "队列", executor: "执行器", node: "节点" },
+    subjects: { job: "任务", lane: "通道", executor: "执行器", node: "节点" },
     cannot: "所选告警都无法确认",
   },
 );

@@ -88,7 +88,7 @@ export const pulseWords = words(
     andMore: "等",
     upcoming: "即将运行",
     noUpcoming: "没有计划",
-    lanes: "优先级队列",
+    lanes: "优先级通道",
     waiting: "等待",
     oldest: "最久",
     empty: "空",

@@ -212,7 +212,7 @@ export const runWords = words(
     attempts: "显示哪次尝试的日志",
     executor: "执行器",
     noExecutor: "尚无",
-    lane: "队列",
+    lane: "通道",
     promoted: (n: number) => `已上移 ${n} 次`,
     movedUp: "上移通道",
     remark: "备注",
