@@ -219,7 +219,7 @@ export function fixture(): Script {
       "acknowledged",
       "lane:low",
       "The Low lane holds 1,204 tasks",
-      "低优先级队列积压 1,204 个任务",
+      "Low 通道积压 1,204 个作业",
       8,
       30,
     ),
