@@ -1,6 +1,6 @@
 //! The nodes of a team, as each has written itself down, and what of the common work is with whom.
 
-use campanile_engine::LEASE;
+use campanile_engine::is_live;
 use campanile_engine::share::{DUTY, Duty};
 use campanile_model::Fault;
 use campanile_model::partition::PARTITIONS;
@@ -23,13 +23,13 @@ impl Api {
         let mut rows: Vec<NodeRow> = entries
             .into_iter()
             .map(|entry| NodeRow {
-                live: now.since(entry.seen_at) < LEASE,
+                live: is_live(&entry, now),
                 duties: with(&entry.node),
                 node: entry.node,
                 name: entry.name,
                 version: entry.version,
                 executors_at: entry.executors_at,
-                console_at: entry.console_at,
+                console_at: entry.api.map(|api| api.address).unwrap_or_default(),
                 offset_ms: entry.offset_ms,
                 partitions: entry.partitions,
                 partitions_of: PARTITIONS,

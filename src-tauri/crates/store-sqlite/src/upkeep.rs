@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::SqliteStore;
 use crate::connection::{Write, sql};
-use crate::rows::{self, Columns, Id, limit};
+use crate::rows::{self, Columns, Hex, Id, limit};
 
 #[async_trait]
 impl UpkeepStore for SqliteStore {
