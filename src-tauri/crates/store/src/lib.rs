@@ -79,7 +79,6 @@ impl<S> Store for S where
     S: LeaseStore
         + NodeStore
         + PassStore
-        + PassStore
         + LockStore
         + LogStore
         + JobStore

@@ -12,6 +12,7 @@ use campanile_model::job::{Job, JobVersion};
 use campanile_model::limits::Limits;
 use campanile_model::lock::LockBoard;
 use campanile_model::node::NodeEntry;
+use campanile_model::pass::Pass;
 use campanile_model::question::Question;
 use campanile_model::request::{Answer, Request};
 use campanile_model::sharding::{Chunk, Level, Piece, PieceAt, PieceOutcomes, ShardRun, Staged};
@@ -156,6 +157,10 @@ in_turn! {
     LogStore {
         note_log_parts(parts: &[LogPart]) -> ();
         log_parts(tasks: &[TaskId]) -> Vec<LogPart>;
+    }
+    PassStore {
+        put_pass(lead: &Lead, pass: &Pass) -> ();
+        pass(digest: &str) -> Option<Pass>;
     }
     RequestStore {
         ask(request: &Request) -> ();
