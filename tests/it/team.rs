@@ -259,10 +259,34 @@ impl Team {
             }
             if at.elapsed() > PATIENCE {
                 let why = left["id"].as_str().map(|id| self.nodes[1].cli(&["why", id]));
-                panic!("nothing ends any more, and there is left: {left}, {why:?}");
+                panic!("nothing ends any more, and there is left: {left}, {why:?}\n{}", self.what_is_left().join("\n"));
             }
             std::thread::sleep(LOOK_EVERY);
         }
+    }
+
+    /// What has not ended, oldest first, as the database has it; and what each node said last.
+    fn what_is_left(&self) -> Vec<String> {
+        let rows = "SELECT CONCAT_WS(' ', j.name, i.state, FROM_UNIXTIME(i.due / 1000), 'task', t.state, t.attempt,
+                           t.lane, 'ready', FROM_UNIXTIME(t.ready_at / 1000), 'pushed', FROM_UNIXTIME(t.pushed_at / 1000),
+                           'started', FROM_UNIXTIME(t.started_at / 1000), t.executor_name, t.executor_boot, t.stop)
+                    FROM instances i JOIN jobs j ON j.id = i.job LEFT JOIN tasks t ON t.instance_seq = i.seq
+                    WHERE i.state IN ('waiting', 'running') ORDER BY i.seq LIMIT 40";
+        let mut left: Vec<String> = self
+            .runtime
+            .block_on(async {
+                let mut looker = self.database.connect().await;
+                sqlx::query_scalar::<_, Vec<u8>>(rows).fetch_all(&mut looker).await.expect("rows")
+            })
+            .into_iter()
+            .map(|row| String::from_utf8_lossy(&row).into_owned())
+            .collect();
+        for node in &self.nodes {
+            let said = node.all_said();
+            let last: Vec<&str> = said.lines().rev().take(30).collect();
+            left.extend(last.into_iter().rev().map(str::to_owned));
+        }
+        left
     }
 
     /// Every task with its way, which is the same story as the executors tell.

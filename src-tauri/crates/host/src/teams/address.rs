@@ -109,8 +109,10 @@ fn plain_password(text: &str) -> String {
 /// The address with the password in it, as a driver takes it.
 pub fn with_password(address: &str, password: Option<&str>) -> String {
     let Ok(mut url) = Url::parse(address) else { return address.to_owned() };
+    // A percent sign is written as it is, but would be read as the beginning of a code.
+    let password = password.filter(|password| !password.is_empty()).map(|password| password.replace('%', "%25"));
     // It was read as an address with a host: there is a place for it.
-    let _ = url.set_password(password.filter(|password| !password.is_empty()));
+    let _ = url.set_password(password.as_deref());
     url.into()
 }
 
