@@ -161,6 +161,8 @@ impl Chaos {
                     "overlap": if n % 3 == 0 { "allow" } else { "queue" },
                     "priority": lane,
                     "retry": {"retries": 50, "baseSeconds": 0.2, "maxSeconds": 1},
+                    // What a node pushed to an executor that had just left it nobody tells of: it is taken back then.
+                    "pushTimeoutSeconds": 5,
                 })
             })
             .collect();
