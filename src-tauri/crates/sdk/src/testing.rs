@@ -82,6 +82,9 @@ impl FreeLocks {
 impl TestRun {
     /// Attempt 1 of task `test-task` of job `test`.
     pub fn new(parameters: Value) -> Self {
+        // Tests run beside each other in one process; each has a folder of its own.
+        static RUNS: AtomicU64 = AtomicU64::new(0);
+        let run = RUNS.fetch_add(1, Ordering::Relaxed);
         TestRun {
             push: v1::Push {
                 attempt: Some(v1::AttemptRef::new("test-task", 1)),
@@ -99,7 +102,7 @@ impl TestRun {
             outbox: Arc::new(Outbox::new(false, |_| {})),
             ending: Arc::new(Ending::new()),
             boot_id: "test-boot".into(),
-            scratch: std::env::temp_dir().join(format!("campanile-test-{}", std::process::id())),
+            scratch: std::env::temp_dir().join(format!("campanile-test-{}-{run}", std::process::id())),
             lines: Vec::new(),
             locks: FreeLocks::default(),
         }
