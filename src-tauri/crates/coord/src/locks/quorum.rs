@@ -253,7 +253,7 @@ impl LockTable for Quorum {
     }
 
     async fn memory(&self) -> Result<Duration> {
-        let answers = self.of_all(super::LEASE, |table| table.memory()).await;
+        let answers = self.of_all(super::LEASE, LockTable::memory).await;
         let mut memories: Vec<Duration> = answers.into_iter().filter_map(Result::ok).collect();
         memories.sort_unstable_by(|a, b| b.cmp(a));
         Ok(memories.get(self.majority() - 1).copied().unwrap_or_default())
