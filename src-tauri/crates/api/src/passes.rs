@@ -1,15 +1,16 @@
 //! Passes: how one is drawn, and by what it is known. The secret stays with whoever drew it.
 
 use campanile_model::connection::Secret;
+use campanile_model::secret::to_hex;
 
-use crate::tokens::{digest, hex};
+use crate::tokens::digest;
 
 /// What is shown begins so; a node looks for nothing else among passes.
 const PREFIX: &str = "pass_";
 
 /// A secret that nobody else has, of 256 bits.
 pub fn draw() -> Secret {
-    Secret(format!("{PREFIX}{}", hex(&rand::random::<[u8; 32]>())))
+    Secret(format!("{PREFIX}{}", to_hex(&rand::random::<[u8; 32]>())))
 }
 
 /// By what a pass is known that is shown so; none: it is no pass.

@@ -1,6 +1,7 @@
 //! Tokens: made, listed, taken away. What one opens is told once, to whoever makes it.
 
 use campanile_model::request::{Ask, Role};
+use campanile_model::secret::to_hex;
 use campanile_model::token::{Shown, TOKEN_SETTING, Token};
 use campanile_model::{Code, Fault, Words};
 use serde_json::{Value, json};
@@ -16,11 +17,7 @@ const LONGEST_NOTE: usize = 200;
 
 /// What is kept of a secret. It is drawn from 256 bits, so that a plain digest tells nothing of it.
 pub fn digest(secret: &str) -> String {
-    hex(&Sha256::digest(secret.as_bytes()))
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    to_hex(&Sha256::digest(secret.as_bytes()))
 }
 
 /// Tokens among the settings, with their ids; those taken away are not.
@@ -60,8 +57,8 @@ impl Api {
                 Words::new(format!("there are {MOST_TOKENS} tokens already"), format!("已有 {MOST_TOKENS} 个令牌"));
             return Err(Code::BadRequest.fault().with_words("reason", &reason));
         }
-        let id = hex(&rand::random::<[u8; 6]>());
-        let secret = hex(&rand::random::<[u8; 32]>());
+        let id = to_hex(&rand::random::<[u8; 6]>());
+        let secret = to_hex(&rand::random::<[u8; 32]>());
         let token = Token { scope, note, digest: digest(&secret), made_by: cx.who.name.clone(), made_at: self.now() };
         self.ask(cx, Ask::Set { key: format!("{TOKEN_SETTING}{id}"), value: json!(token) }).await?;
         let told = Shown { id: &id, secret: &secret }.to_string();

@@ -1,5 +1,6 @@
 //! Between rows and the nouns of the model, and many rows as one parameter.
 
+use campanile_model::secret::to_hex;
 pub(crate) use campanile_store_sql::*;
 use serde_json::{Value, json};
 
@@ -10,13 +11,8 @@ pub(crate) trait Hex {
 
 impl<I: Id> Hex for I {
     fn hex(self) -> String {
-        digits(&self.blob())
+        to_hex(&self.blob())
     }
-}
-
-fn digits(bytes: &[u8]) -> String {
-    let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// A row as JSON parameters carry it.
@@ -25,7 +21,7 @@ pub(crate) fn carried(row: Row) -> Value {
         .map(|cell| match cell {
             Cell::Null => Value::Null,
             Cell::Number(number) => json!(number),
-            Cell::Bytes(bytes) => json!(digits(&bytes)),
+            Cell::Bytes(bytes) => json!(to_hex(&bytes)),
             Cell::Text(text) => json!(text),
         })
         .collect()
