@@ -1,5 +1,5 @@
 # Runs the steps of a long check one after the other and says at the end how long each took. Sourced by .ci/test and
-# .ci/soak. The first step that fails ends the run, after the table.
+# .ci/soak, which write what cargo's tests say to $log. The first step that fails ends the run, after the table.
 
 step_names=()
 step_seconds=()
@@ -12,7 +12,7 @@ step() {
   "$@" || status=$?
   step_names+=("$name")
   step_seconds+=("$((SECONDS - began))")
-  [ "$status" = 0 ] || { table "failed: $name"; exit "$status"; }
+  [ "$status" = 0 ] || { table "failed: $name"; failed_in "$log"; exit "$status"; }
 }
 
 # table VERDICT
@@ -26,6 +26,17 @@ table() {
 }
 
 as_minutes() { printf '%3d:%02d' "$(($1 / 60))" "$(($1 % 60))"; }
+
+# Why each test of a cargo test log failed, in short: last of all, where it is found at once.
+failed_in() {
+  awk '
+    /^failures:$/ { on = 1 }
+    /^test result: / { on = 0 }
+    on && /^---- .* stdout ----$/ { left = 0; print ""; print; next }
+    on && / panicked at / { left = 8 }
+    on && left-- > 0 { print substr($0, 1, 300) }
+  ' "$1"
+}
 
 # The sum of what the `test result:` lines of a cargo test log say has passed.
 passed_in() { awk '/^test result: ok\./ { sum += $4 } END { print sum + 0 }' "$1"; }
