@@ -185,6 +185,8 @@ pub struct ExecutorView {
 #[derive(Default)]
 struct State {
     since: Option<Timestamp>,
+    /// Until when everything that was said has been heard; none: until now.
+    heard_until: Option<Timestamp>,
     /// By group and name.
     seats: BTreeMap<(String, String), Seat>,
     /// Attempts that were lost with their executors and of whose end nothing was heard since, the oldest first.
@@ -272,6 +274,21 @@ impl Roster {
 
     pub fn heard(&self, session: SessionId, now: Timestamp) -> bool {
         self.with_session(session, |seat| seat.heard_at = seat.heard_at.max(now)).is_some()
+    }
+
+    /// What is said from `at` on is heard later, once what was said before has been written; where that is not `all`,
+    /// so is what was said earlier.
+    ///
+    /// While a write takes long, executors that speak all the time would look silent. Nobody's lease passes in time of
+    /// which nothing was heard yet.
+    pub fn hears_late(&self, at: Timestamp, all: bool) {
+        let mut state = self.state();
+        state.heard_until = Some(if all { at } else { state.heard_until.unwrap_or(at) });
+    }
+
+    /// Whatever is said is heard at once.
+    pub fn hears_at_once(&self) {
+        self.state().heard_until = None;
     }
 
     /// What its machine is at.
@@ -423,7 +440,7 @@ impl Roster {
         let state = self.state();
         match state.seats.get(&(executor.group.clone(), executor.name.clone())) {
             Some(seat) if seat.registration.executor.boot == executor.boot => {
-                now.since(seat.heard_at) >= EXECUTOR_LEASE && !state.lives_elsewhere(executor)
+                seat.was_silent(state.heard_until(now)) && !state.lives_elsewhere(executor)
             }
             Some(_) => true,
             None => {
@@ -533,7 +550,7 @@ impl Roster {
         let mut standing = Standing::default();
         let Some(drained) = &state.drained else { return standing };
         for (name, seat) in &state.seats {
-            if now.since(seat.heard_at) >= EXECUTOR_LEASE || !seat.suits(need) || !seat.does(&need.processor, method) {
+            if seat.was_silent(state.heard_until(now)) || !seat.suits(need) || !seat.does(&need.processor, method) {
                 continue;
             }
             let left_alone = seat.draining || drained.contains(name);
@@ -570,7 +587,8 @@ impl Roster {
     /// Seats whose lease has passed are cleared; their sessions are to be closed.
     pub fn clear_gone(&self, now: Timestamp) -> Vec<Gone> {
         let mut state = self.state();
-        let gone = state.seats.extract_if(.., |_, seat| now.since(seat.heard_at) >= EXECUTOR_LEASE);
+        let until = state.heard_until(now);
+        let gone = state.seats.extract_if(.., |_, seat| seat.was_silent(until));
         gone.map(|(_, seat)| Gone {
             said_goodbye: seat.heard_at == Timestamp::EPOCH,
             executor: seat.registration.executor,
@@ -634,7 +652,8 @@ impl Roster {
     pub fn entries(&self, node: &str, now: Timestamp) -> Vec<ExecutorEntry> {
         let state = self.state();
         let drained = |name: &(String, String)| state.drained.as_ref().is_some_and(|drained| drained.contains(name));
-        let live = state.seats.iter().filter(|(_, seat)| now.since(seat.heard_at) < EXECUTOR_LEASE);
+        let until = state.heard_until(now);
+        let live = state.seats.iter().filter(|(_, seat)| !seat.was_silent(until));
         live.map(|(name, seat)| seat.entry(node, drained(name), now)).collect()
     }
 
@@ -731,8 +750,13 @@ impl Seat {
         }
     }
 
+    /// Its lease had passed by then.
+    fn was_silent(&self, until: Timestamp) -> bool {
+        until.since(self.heard_at) >= EXECUTOR_LEASE
+    }
+
     fn takes(&self, now: Timestamp) -> bool {
-        self.session.is_some() && !self.draining && now.since(self.heard_at) < EXECUTOR_LEASE
+        self.session.is_some() && !self.draining && !self.was_silent(now)
     }
 
     fn suits(&self, need: &Need) -> bool {
@@ -772,6 +796,10 @@ impl Seat {
 }
 
 impl State {
+    fn heard_until(&self, now: Timestamp) -> Timestamp {
+        self.heard_until.map_or(now, |until| until.min(now))
+    }
+
     fn could_take(&self, need: &Need, now: Timestamp) -> bool {
         self.seats.values().any(|seat| seat.takes(now) && seat.suits(need))
             || self.elsewhere.values().any(|other| other.takes() && other.suits(need))
@@ -790,5 +818,80 @@ impl State {
                 *offered_at = now;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SESSION: SessionId = 1;
+
+    /// A goodbye is heard at the beginning of time, so this is long after it.
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(1_700_000_000_000 + millis)
+    }
+
+    /// One executor, heard at 1 s.
+    fn with_one() -> (Roster, ExecutorRef) {
+        let executor = ExecutorRef { group: "g".to_owned(), name: "one".to_owned(), boot: "b".to_owned() };
+        let registration = Registration {
+            executor: executor.clone(),
+            embedded: false,
+            processors: Vec::new(),
+            labels: BTreeMap::new(),
+            sdk_version: String::new(),
+            public_key: None,
+            capacity: 1,
+            queue: 0,
+            still_held: Vec::new(),
+        };
+        let roster = Roster::default();
+        roster.open(at(0));
+        roster.seat(SESSION, registration, at(1000)).expect("the name is free");
+        (roster, executor)
+    }
+
+    #[test]
+    fn a_lease_passes_only_in_time_of_which_all_has_been_heard() {
+        // (what has been heard late: from when, and whether that was all), when it is asked, is it gone
+        let cases: [(&[(i64, bool)], i64, bool); 7] = [
+            (&[], 3999, false),
+            (&[], 4000, true),
+            (&[(1500, true)], 60_000, false),
+            (&[(1500, true), (4000, true)], 60_000, true),
+            // As long as something is left over it may be from then.
+            (&[(1500, true), (4000, false)], 60_000, false),
+            (&[(1500, false), (4000, false), (9000, true)], 60_000, true),
+            // A clock that was set back.
+            (&[(9000, true)], 3999, false),
+        ];
+        for (late, asked, gone) in cases {
+            let (roster, executor) = with_one();
+            for (from, all) in late {
+                roster.hears_late(at(*from), *all);
+            }
+            assert_eq!(roster.is_gone(&executor, at(asked)), gone, "{late:?} {asked}");
+            assert_eq!(roster.entries("n", at(asked)).is_empty(), gone, "{late:?} {asked}");
+            assert_eq!(roster.clear_gone(at(asked)).len(), usize::from(gone), "{late:?} {asked}");
+        }
+    }
+
+    #[test]
+    fn once_all_is_heard_at_once_who_was_silent_is_gone_and_who_spoke_is_not() {
+        let (roster, executor) = with_one();
+        roster.hears_late(at(1500), true);
+        roster.hears_at_once();
+        assert!(roster.is_gone(&executor, at(9000)));
+        assert!(roster.heard(SESSION, at(8000)));
+        assert!(!roster.is_gone(&executor, at(9000)));
+    }
+
+    #[test]
+    fn a_goodbye_ends_the_lease_while_much_is_left_to_hear() {
+        let (roster, executor) = with_one();
+        roster.hears_late(at(1500), false);
+        roster.leaves(SESSION);
+        assert!(roster.is_gone(&executor, at(1500)));
     }
 }

@@ -52,15 +52,10 @@ impl Progress {
     /// Listens until the lease is lost.
     pub async fn listen(&mut self) -> PassError {
         loop {
-            let mut heard = VecDeque::from([self.hear().await]);
-            let mut bytes = heard.iter().map(weight).sum::<usize>();
-            while heard.len() < BATCH
-                && bytes < MOST_BYTES
-                && let Some(more) = self.shared.link.overhear()
-            {
-                bytes += weight(&more);
-                heard.push_back(more);
-            }
+            let Some(first) = self.hear().await else { continue };
+            let at = self.shared.clock.now();
+            let (mut heard, is_all) = self.gather(first);
+            self.shared.roster.hears_late(at, is_all);
             while let Err(error) = self.take_in(&mut heard).await {
                 match error {
                     PassError::Overtaken(lease) => return PassError::Overtaken(lease),
@@ -74,19 +69,35 @@ impl Progress {
         }
     }
 
-    /// The next that is said; meanwhile rings for what shards have done.
-    async fn hear(&mut self) -> Heard {
-        let Shared { link, clock, coord, .. } = self.shared.as_ref();
-        while let Some(at) = self.seldom.owed() {
-            if at > clock.now()
-                && let Either::Left((heard, _)) = select(link.hear(), clock.sleep_until(at)).await
-            {
-                return heard;
+    /// The next that is said; none where it was time to ring for what shards have done.
+    async fn hear(&mut self) -> Option<Heard> {
+        let Shared { link, clock, coord, roster, .. } = self.shared.as_ref();
+        let owed = self.seldom.owed();
+        if owed.is_none_or(|at| at > clock.now()) {
+            if let Some(heard) = link.overhear() {
+                return Some(heard);
             }
-            self.seldom.rings(clock.now());
-            coord.ring(Bell::Assigner);
+            roster.hears_at_once();
+            let Some(at) = owed else { return Some(link.hear().await) };
+            if let Either::Left((heard, _)) = select(link.hear(), clock.sleep_until(at)).await {
+                return Some(heard);
+            }
         }
-        link.hear().await
+        self.seldom.rings(clock.now());
+        coord.ring(Bell::Assigner);
+        None
+    }
+
+    /// What can be written together with the first, and whether that is all that has been said.
+    fn gather(&self, first: Heard) -> (VecDeque<Heard>, bool) {
+        let mut bytes = weight(&first);
+        let mut heard = VecDeque::from([first]);
+        while heard.len() < BATCH && bytes < MOST_BYTES {
+            let Some(more) = self.shared.link.overhear() else { return (heard, true) };
+            bytes += weight(&more);
+            heard.push_back(more);
+        }
+        (heard, false)
     }
 
     /// Everything in the order in which it was heard. After a failure it goes on where it stood: what an executor said
