@@ -5,6 +5,9 @@
 //! story is told of all of them. Each attempt that touches a file says so as a line `begins NAME TASK ATTEMPT KEY` or
 //! `ends …` in the diary that CAMPANILE_DIARY names. CAMPANILE_TOKEN is what it shows at the door, and CAMPANILE_CERTS the
 //! folder of the certificates with which it comes over TLS.
+//!
+//! What is to last until a story has seen what it came for has the parameter `until`: the path of a file, and it lasts
+//! until that is there. Everything else lasts `ms` milliseconds.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -13,6 +16,9 @@ use std::time::Duration;
 
 use campanile_sdk::{CancelStage, Executor, Network, Processor, TaskContext, TaskError, processor_fn};
 use serde_json::{Value, json};
+
+/// Between two looks for the file of `until`.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -105,14 +111,28 @@ fn walks() -> impl Processor {
     })
 }
 
-/// Ends early, as cancelled, when it is asked to.
+/// Lasts as long as its parameters say; ends early, as cancelled, when it is asked to.
+async fn lasts(ctx: &TaskContext) -> Result<(), TaskError> {
+    let over = async {
+        match ctx.parameters()["until"].as_str().map(Path::new) {
+            None => tokio::time::sleep(Duration::from_millis(number(ctx, "ms"))).await,
+            Some(file) => {
+                while !file.exists() {
+                    tokio::time::sleep(LOOK_EVERY).await;
+                }
+            }
+        }
+    };
+    tokio::select! {
+        () = over => Ok(()),
+        () = ctx.cancelled() => Err(TaskError::cancelled("asked to end")),
+    }
+}
+
 fn sleeps() -> impl Processor {
     processor_fn("sleeps", |ctx| async move {
         says(&ctx, "begins");
-        tokio::select! {
-            () = tokio::time::sleep(Duration::from_millis(number(&ctx, "ms"))) => {}
-            () = ctx.cancelled() => return Err(TaskError::cancelled("asked to end")),
-        }
+        lasts(&ctx).await?;
         says(&ctx, "ends");
         Ok(ctx.attempt().into())
     })
@@ -129,10 +149,7 @@ fn locks() -> impl Processor {
             says(&ctx, &format!("locks:{}", again.token()));
             again.release().await?;
         }
-        tokio::select! {
-            () = tokio::time::sleep(Duration::from_millis(number(&ctx, "ms"))) => {}
-            () = ctx.cancelled() => return Err(TaskError::cancelled("asked to end")),
-        }
+        lasts(&ctx).await?;
         says(&ctx, &format!("leaves:{}", lock.token()));
         let token = lock.token();
         lock.release().await?;

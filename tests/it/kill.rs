@@ -25,7 +25,7 @@ fn jobs(diary: &Path) -> Vec<Value> {
     (0..JOBS)
         .map(|n| {
             let tell = |what: &str| format!(r#"echo "{what} $CAMPANILE_TASK_ID $CAMPANILE_ATTEMPT $$" >> '{diary}'"#);
-            let long = if n % 5 == 4 { 12 } else { 1 + n % 3 };
+            let long = if n % 5 == 4 { 30 } else { 1 + n % 3 };
             let sleep = format!("if [ $CAMPANILE_ATTEMPT = 1 ]; then sleep {long}; else sleep 1; fi");
             let command = format!("{}; {sleep}; {}", tell("begins"), tell("ends"));
             json!({

@@ -124,7 +124,7 @@ fn of_many_items_each_has_its_outcome_once_whoever_is_killed_on_the_way() {
     place.campanile.applies(&[job("import", &parameters, &json!({"shardMaxSize": shard}))]);
     let serve = place.serves();
     let mut members = BTreeMap::from(["a", "b", "c"].map(|name| (name, place.executor(name, 4))));
-    place.joined(&["a", "b", "c"]);
+    place.campanile.joined(&["a", "b", "c"]);
     let began = Instant::now();
     let id = place.begins("import");
     let mut watch = Watch::of(&place, &id);
@@ -134,7 +134,7 @@ fn of_many_items_each_has_its_outcome_once_whoever_is_killed_on_the_way() {
     let first = Cut::now(&watch, &place);
     watch.until("half of it is done", |run| run.tally.done * 2 >= items);
     members.insert("d", place.executor("d", 4));
-    place.joined(&["d"]);
+    place.campanile.joined(&["d"]);
     watch.until("two thirds are done", |run| run.tally.done * 3 >= items * 2);
     let second = Cut::now(&watch, &place);
     let memory = serve.most_memory();

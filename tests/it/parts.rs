@@ -38,15 +38,6 @@ impl Place {
         Member::starts(&command, &self.node, name, capacity, &self.diary, &record)
     }
 
-    /// Until these have joined.
-    pub fn joined(&self, names: &[&str]) {
-        wait_until("they join", || {
-            let there = self.campanile.cli(&["executors"]).done();
-            let rows = there["rows"].as_array().expect("rows");
-            names.iter().all(|name| rows.iter().any(|row| row["name"] == **name && row["state"] == "live"))
-        });
-    }
-
     /// What executors wrote down, in order.
     pub fn diary(&self) -> Vec<Value> {
         let text = fs::read_to_string(&self.diary).unwrap_or_default();
@@ -113,7 +104,7 @@ fn more_executors_than_items_and_a_processor_that_says_nothing_of_items() {
     ]);
     let serve = place.serves();
     let _members = ["a", "b", "c"].map(|name| place.executor(name, 2));
-    place.joined(&["a", "b", "c"]);
+    place.campanile.joined(&["a", "b", "c"]);
     let run = place.campanile.runs_to_its_end("few");
     assert_eq!(run["row"]["state"], "succeeded", "{run}");
     let counts: Vec<Value> = place.told("begins").iter().map(|line| line["count"].clone()).collect();
@@ -139,7 +130,7 @@ fn a_panic_fails_its_shard_alone_and_a_further_round_does_what_is_missing() {
     place.campanile.applies(&[stops, job("goes-on", &parameters, &more("continue"))]);
     let serve = place.serves();
     let _members = ["a", "b"].map(|name| place.executor(name, 2));
-    place.joined(&["a", "b"]);
+    place.campanile.joined(&["a", "b"]);
 
     let run = place.campanile.runs_to_its_end("goes-on");
     assert_eq!(run["row"]["state"], "failed", "{run}");
@@ -180,7 +171,7 @@ fn an_executor_that_is_drained_gets_no_more_shards_and_what_it_has_goes_on() {
     place.campanile.applies(&[job("import", &parameters, &json!({"shardMaxSize": 5}))]);
     let serve = place.serves();
     let _members = ["a", "b"].map(|name| place.executor(name, 2));
-    place.joined(&["a", "b"]);
+    place.campanile.joined(&["a", "b"]);
     let id = place.begins("import");
     wait_until("both are at work", || {
         let begun = place.told("begins");
@@ -207,7 +198,7 @@ fn after_a_cancel_in_the_middle_the_rest_is_cancelled_and_nobody_is_called_at_th
     place.campanile.applies(&[job("import", &parameters, &json!({"shardMaxSize": 5}))]);
     let serve = place.serves();
     let _member = place.executor("a", 2);
-    place.joined(&["a"]);
+    place.campanile.joined(&["a"]);
     let id = place.begins("import");
     wait_until("the second level runs", || place.told("begins").iter().any(|line| line["level"] == 1));
     place.campanile.cli(&["cancel", &id]).done();
@@ -236,7 +227,7 @@ fn very_many_levels_of_one_item_follow_one_another_and_an_item_that_is_too_large
     ]);
     let serve = place.serves();
     let _member = place.executor("a", 4);
-    place.joined(&["a"]);
+    place.campanile.joined(&["a"]);
     let run = place.campanile.runs_to_its_end("large");
     assert_eq!(run["row"]["state"], "failed", "{run}");
     assert!(run.to_string().contains("k_sc_ec_300052"), "{run}");
@@ -272,7 +263,7 @@ fn items_of_a_megabyte_go_from_a_file_to_executors_and_into_the_report() {
     let (fits, larger) = (write("fits.csv", ""), write("larger.csv", &format!("{}\n", "x".repeat(LONG + 1))));
     let serve = place.serves();
     let _members = ["a", "b"].map(|name| place.executor(name, 2));
-    place.joined(&["a", "b"]);
+    place.campanile.joined(&["a", "b"]);
 
     let said = place.campanile.cli(&["run", "import", "--data", &larger]);
     assert_eq!(said.refused().1, "k_sc_ec_100014");
@@ -310,7 +301,7 @@ fn runs_that_wait_for_somebody_do_not_stand_before_others() {
     place.campanile.applies(&jobs);
     let serve = place.serves();
     let _member = place.executor("a", 2);
-    place.joined(&["a"]);
+    place.campanile.joined(&["a"]);
     let names: Vec<String> = (0..WAITING).map(|n| format!("waits-{n}")).collect();
     let mut words = vec!["run"];
     words.extend(names.iter().map(String::as_str));

@@ -214,8 +214,9 @@ fn what_an_executor_loses_another_one_runs(sdk: &str) {
     let Some(mut place) = Place::new(sdk) else { return };
     let _serve = place.serves();
     let mut members = vec![place.member("one"), place.member("two")];
+    let over = place.campanile.gate("over");
     place.saves(&[
-        ("long", "sleeps", json!({"parameters": {"ms": 6000}})),
+        ("long", "sleeps", json!({"parameters": {"until": over.path()}})),
         ("short", "sleeps", json!({"parameters": {"ms": 10}, "route": "roundRobin"})),
     ]);
 
@@ -223,10 +224,11 @@ fn what_an_executor_loses_another_one_runs(sdk: &str) {
     let first = place.next("begins", 0);
     let dies = members.iter().position(|member| member.name == first.executor).expect("a member");
     members.remove(dies).kill_9();
+    let second = place.next("begins", 1);
+    over.opens();
     let long = long.end();
     long.succeeded(2);
     assert!(long.had(403), "{:?}", long.way());
-    let second = place.next("begins", 1);
     assert_ne!(second.executor, first.executor);
     assert_eq!((second.task, second.attempt, second.key), (first.task, 2, first.key));
     assert_eq!(place.told("ends").len(), 1);
@@ -239,11 +241,14 @@ fn what_an_executor_loses_another_one_runs(sdk: &str) {
         place.told("begins")[began..].iter().any(|line| line.executor == first.executor)
     });
 
+    over.closes();
     let (began, ended) = (place.told("begins").len(), place.told("ends").len());
     let long = place.run("long");
     let first = place.next("begins", began);
     let frozen = members.iter().find(|member| member.name == first.executor).expect("a member");
     frozen.freeze();
+    place.next("begins", began + 1);
+    over.opens();
     let long = long.end();
     long.succeeded(2);
     assert!(long.had(403), "{:?}", long.way());
@@ -268,23 +273,29 @@ fn work_outlives_the_node_and_an_executor_leaves_in_good_order(sdk: &str) {
     let Some(mut place) = Place::new(sdk) else { return };
     let serve = place.serves();
     let one = place.member("one");
+    let [long_over, middle_over] = ["long", "middle"].map(|name| place.campanile.gate(name));
     place.saves(&[
-        ("long", "sleeps", json!({"parameters": {"ms": 9000}})),
-        ("middle", "sleeps", json!({"parameters": {"ms": 3000}})),
+        ("long", "sleeps", json!({"parameters": {"until": long_over.path()}})),
+        ("middle", "sleeps", json!({"parameters": {"until": middle_over.path()}})),
     ]);
     let (long, middle) = (place.run("long"), place.run("middle"));
     place.next("begins", 1);
     serve.kill_9();
     // One ends while nobody is there to be told.
+    middle_over.opens();
     place.next("ends", 0);
     let _serve = place.serves();
     middle.end().succeeded(1);
+    long_over.opens();
     long.end().succeeded(1);
     assert_eq!((place.told("begins").len(), place.told("ends").len()), (2, 2), "each ran once");
 
+    middle_over.closes();
     let middle = place.run("middle");
     place.next("begins", 2);
-    assert!(one.stop().success());
+    one.is_asked_to_leave();
+    middle_over.opens();
+    assert!(one.left().success());
     let middle = middle.end();
     middle.succeeded(1);
     assert_eq!(middle.way(), [(1, 101), (1, 201), (1, 202), (1, 301)]);
@@ -327,7 +338,11 @@ fn who_comes_in_shows_a_certificate_and_a_token(sdk: &str) {
 
 /// All at once: nearly all of the time of these stories is waiting.
 pub fn for_every_sdk(story: fn(&str)) {
-    let each: Vec<_> = ["rust", "go", "python"].map(|sdk| (sdk, thread::spawn(move || story(sdk)))).into();
+    let tells = |sdk: &'static str| {
+        let thread = thread::Builder::new().name(format!("SDK for {sdk}"));
+        (sdk, thread.spawn(move || story(sdk)).expect("a thread"))
+    };
+    let each: Vec<_> = ["rust", "go", "python"].map(tells).into();
     let failed: Vec<&str> = each.into_iter().filter_map(|(sdk, told)| told.join().is_err().then_some(sdk)).collect();
     assert!(failed.is_empty(), "not so with the SDK for {failed:?}");
 }

@@ -16,8 +16,8 @@ use tempfile::TempDir;
 /// Between two looks.
 pub const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// A machine with two cores that does other things too.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+/// A machine with two cores that does other things too. Only a story that goes wrong ever waits so long.
+pub const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Beside the test's own executable, in the folder above.
 pub fn binary() -> PathBuf {
@@ -135,6 +135,11 @@ impl Campanile {
         self.own.path().join(name)
     }
 
+    /// A gate for tasks of the conformance executor to wait at.
+    pub fn gate(&self, name: &str) -> Gate {
+        Gate(self.beside(&format!("{name}.gate")))
+    }
+
     /// What its nodes have written about themselves, in all their lives.
     pub fn all_said(&self) -> String {
         let said = |life| fs::read_to_string(self.beside(&format!("serve-{life}.log"))).unwrap_or_default();
@@ -244,6 +249,15 @@ impl Campanile {
         assert_eq!(said.code, 0, "{said:?}");
         let lines = said.out.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line as JSON"));
         lines.map(|line| line["text"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    /// Until these executors have joined.
+    pub fn joined(&self, names: &[&str]) {
+        wait_until("they join", || {
+            let there = self.cli(&["executors"]).done();
+            let rows = there["rows"].as_array().expect("rows");
+            names.iter().all(|name| rows.iter().any(|row| row["name"] == **name && row["state"] == "live"))
+        });
     }
 
     /// The ledger is clean.
@@ -364,9 +378,13 @@ impl Member {
         signal(&self.child, "-CONT");
     }
 
-    /// Asks it to leave in good order, and waits until it has.
-    pub fn stop(mut self) -> ExitStatus {
+    /// Asks it to leave in good order, once what it is at has ended.
+    pub fn is_asked_to_leave(&self) {
         signal(&self.child, "-TERM");
+    }
+
+    /// Waits until it has left.
+    pub fn left(mut self) -> ExitStatus {
         wait_for("it leaves", || self.child.try_wait().expect("it can be asked"))
     }
 }
@@ -376,6 +394,24 @@ impl Drop for Member {
         // It has ended already where this fails; KILL ends a frozen one too.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// What a task of the conformance executor lasts until, as its parameter `until`: a file that is there once the story has
+/// seen what it came for. However slow the machine is, the task is at work until then.
+pub struct Gate(PathBuf);
+
+impl Gate {
+    pub fn path(&self) -> &str {
+        self.0.to_str().expect("a path in words")
+    }
+
+    pub fn opens(&self) {
+        File::create(&self.0).expect("it can be opened");
+    }
+
+    pub fn closes(&self) {
+        fs::remove_file(&self.0).expect("it was open");
     }
 }
 

@@ -45,7 +45,7 @@ const ASLEEP_WHILE_LEADING: usize = 9;
 const TURNS: u32 = 12;
 
 /// Longest that anything may take in real time: only a story that goes wrong ever waits so long.
-const NEVER_SO_LONG: Duration = Duration::from_secs(30);
+const NEVER_SO_LONG: Duration = Duration::from_secs(180);
 
 /// Where something changes without a pulse (a statement that SQLite is at), it is looked at again.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);

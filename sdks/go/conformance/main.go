@@ -2,6 +2,9 @@
 // CAPACITY. The SDKs for Rust (tests/executor) and Python have the same one, word for word, and a story is told of all of
 // them. CAMPANILE_TOKEN is what it shows at the door, and CAMPANILE_CERTS the folder of the certificates with which it
 // comes over TLS.
+//
+// What is to last until a story has seen what it came for has the parameter until: the path of a file, and it lasts
+// until that is there. Everything else lasts ms milliseconds.
 package main
 
 import (
@@ -10,6 +13,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log"
 	"os"
 	"path/filepath"
@@ -24,6 +28,7 @@ type parameters struct {
 	Lines int
 	Steps int
 	Ms    int
+	Until string
 	Lock  string
 	// Milliseconds; a minute where absent.
 	WaitMs *int
@@ -91,12 +96,37 @@ func walks(_ context.Context, task *campanile.Task) (any, error) {
 	return steps, nil
 }
 
+// lookEvery is the time between two looks for the file of until.
+const lookEvery = 20 * time.Millisecond
+
+// lasts as long as its parameters say, or until it is asked to end.
+func lasts(ctx context.Context, asked parameters) error {
+	pause := func(d time.Duration) error {
+		select {
+		case <-time.After(d):
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if asked.Until == "" {
+		return pause(time.Duration(asked.Ms) * time.Millisecond)
+	}
+	for {
+		_, err := os.Stat(asked.Until)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := pause(lookEvery); err != nil {
+			return err
+		}
+	}
+}
+
 func sleeps(ctx context.Context, task *campanile.Task) (any, error) {
 	says(task, "begins")
-	select {
-	case <-time.After(time.Duration(of(task).Ms) * time.Millisecond):
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := lasts(ctx, of(task)); err != nil {
+		return nil, err
 	}
 	says(task, "ends")
 	return task.Attempt(), nil
@@ -130,10 +160,8 @@ func locks(ctx context.Context, task *campanile.Task) (any, error) {
 			return nil, err
 		}
 	}
-	select {
-	case <-time.After(time.Duration(asked.Ms) * time.Millisecond):
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := lasts(ctx, asked); err != nil {
+		return nil, err
 	}
 	says(task, fmt.Sprintf("leaves:%d", lock.Token()))
 	return lock.Token(), lock.Release()

@@ -3,6 +3,9 @@
 The SDKs for Rust (tests/executor) and Go have the same one, word for word, and a story is told of all of them.
 CAMPANILE_TOKEN is what it shows at the door, and CAMPANILE_CERTS the folder of the certificates with which it comes
 over TLS.
+
+What is to last until a story has seen what it came for has the parameter `until`: the path of a file, and it lasts
+until that is there. Everything else lasts `ms` milliseconds.
 """
 
 import os
@@ -10,6 +13,9 @@ import sys
 from pathlib import Path
 
 import campanile
+
+# Between two looks for the file of `until`.
+LOOK_EVERY_SECONDS = 0.02
 
 
 def says(task, what):
@@ -57,10 +63,20 @@ async def walks(task):
     return steps
 
 
+def lasts(task):
+    """As long as its parameters say; ends early when it is asked to."""
+    until = task.parameters.get("until")
+    if until is None:
+        task.sleep(task.parameters["ms"] / 1000)
+    else:
+        while not Path(until).exists():
+            task.sleep(LOOK_EVERY_SECONDS)
+
+
 @campanile.processor("sleeps")
 def sleeps(task):
     says(task, "begins")
-    task.sleep(task.parameters["ms"] / 1000)
+    lasts(task)
     says(task, "ends")
     return task.attempt
 
@@ -81,7 +97,7 @@ def locks(task):
         if asked.get("again"):
             with task.lock(asked["lock"], wait=0) as again:
                 says(task, f"locks:{again.token}")
-        task.sleep(asked["ms"] / 1000)
+        lasts(task)
         says(task, f"leaves:{lock.token}")
         return lock.token
 
