@@ -854,8 +854,10 @@ mod tests {
 
     #[test]
     fn a_lease_passes_only_in_time_of_which_all_has_been_heard() {
-        // (what has been heard late: from when, and whether that was all), when it is asked, is it gone
-        let cases: [(&[(i64, bool)], i64, bool); 7] = [
+        /// From when on what is said is heard late, and whether that is all.
+        type Late = &'static [(i64, bool)];
+        // What is heard late, when it is asked, is it gone.
+        let cases: [(Late, i64, bool); 7] = [
             (&[], 3999, false),
             (&[], 4000, true),
             (&[(1500, true)], 60_000, false),
