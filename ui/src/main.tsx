@@ -7,6 +7,7 @@ import { createRoot } from "react-dom/client";
 import { newClient } from "@/api/client";
 import { takeToken } from "@/api/door";
 import { startLive } from "@/api/live";
+import { bootstrapQuery } from "@/api/node";
 import { fetchViews, router } from "@/app/router";
 import { useLang } from "@/lib/words";
 import "@/lib/appearance";
@@ -15,6 +16,8 @@ import "./index.css";
 takeToken();
 const client = newClient();
 startLive(client);
+// Asked while the page is still being built, it is answered before the first picture of it.
+void client.prefetchQuery(bootstrapQuery());
 
 function Campanile() {
   const lang = useLang();
