@@ -2,7 +2,7 @@
 // by keys, named by a job; and all of it taken back.
 import assert from "node:assert/strict";
 import { eventually } from "../harness/eventually.mjs";
-import { choose, daysLater, drag, firing, toast, toView } from "../harness/hands.mjs";
+import { choose, daysLater, drag, editJob, firing, toast, toView } from "../harness/hands.mjs";
 import { story } from "../harness/stories.mjs";
 
 /** Rows of the grid at its first zoom. */
@@ -142,8 +142,7 @@ story(
     const window = { from: start, until: start + HOUR_MS };
     await node.ask("put_blackout", { name: "move", blackout: { window, tags: ["nobody-has-this"] } });
     await toView(page, "Jobs");
-    await page.getByText("morning-report").first().click();
-    await page.keyboard.press("e");
+    await editJob(page, "morning-report");
     const group = page.getByRole("group", { name: "Blackout windows" });
     await group.getByRole("button", { name: "Name one" }).click();
     await page.getByRole("menuitem", { name: "move" }).click();
@@ -172,8 +171,7 @@ story(
     await page.getByRole("menuitem", { name: "Skip this run" }).click();
     await toast(page, /will not run on/).waitFor();
     await toView(page, "Jobs");
-    await page.getByText("morning-report").first().click();
-    await page.keyboard.press("e");
+    await editJob(page, "morning-report");
     await page.getByLabel("Cron expression").fill("30 11 * * *");
     await page.getByTestId("lapsed").getByText(`${date} 10:00:00 skipped`).waitFor();
     await page.keyboard.press("Control+s");

@@ -2,7 +2,7 @@
 // hand, versions are compared and restored, and a month is as much a schedule as a week.
 import assert from "node:assert/strict";
 import { eventually } from "../harness/eventually.mjs";
-import { choose, daysLater, drag, firing, toast, toView } from "../harness/hands.mjs";
+import { choose, daysLater, drag, editJob, firing, toast, toView } from "../harness/hands.mjs";
 import { story } from "../harness/stories.mjs";
 
 /** Rows of the grid at its first zoom. */
@@ -71,8 +71,7 @@ story(
   "a single run is left out in the form, beside its time, and is there again when that is taken back",
   async ({ page, node }) => {
     await page.evaluate(() => window.location.assign("#/jobs"));
-    await page.getByText("morning-report").first().click();
-    await page.keyboard.press("e");
+    await editJob(page, "morning-report");
     const runs = page.getByRole("complementary", { name: "Next runs" });
     const first = await runs.locator("li").first().textContent();
     await runs.locator("li").first().hover();

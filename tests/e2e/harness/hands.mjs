@@ -10,6 +10,13 @@ export async function toView(page, name) {
   await page.getByRole("heading", { level: 1 }).waitFor();
 }
 
+/** Opens the form of a job from the list of jobs, once that is there: the view before it may show the same name. */
+export async function editJob(page, name) {
+  await page.getByRole("heading", { level: 1, name: "Jobs", exact: true }).waitFor();
+  await page.getByText(name).first().click();
+  await page.keyboard.press("e");
+}
+
 /** Chooses one of a row of choices. */
 export async function choose(page, name) {
   await page.getByRole("radio", { name, exact: true }).locator("xpath=ancestor-or-self::label[1]").click();
