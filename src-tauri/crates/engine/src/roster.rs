@@ -237,7 +237,7 @@ impl Roster {
         let mut tally = Tally { since: now, disregarded: 0, ended: VecDeque::new() };
         if let Some(seat) = state.seats.get(&name) {
             let same_life = seat.registration.executor.boot == registration.executor.boot;
-            let live = now.since(seat.heard_at) < EXECUTOR_LEASE;
+            let live = !seat.was_silent(now);
             if !same_life && live && !registration.embedded {
                 return Err(Code::ExecutorNameTaken.fault().with("executor", &registration.executor.name));
             }
@@ -549,8 +549,9 @@ impl Roster {
         let state = self.state();
         let mut standing = Standing::default();
         let Some(drained) = &state.drained else { return standing };
+        let until = state.heard_until(now);
         for (name, seat) in &state.seats {
-            if seat.was_silent(state.heard_until(now)) || !seat.suits(need) || !seat.does(&need.processor, method) {
+            if seat.was_silent(until) || !seat.suits(need) || !seat.does(&need.processor, method) {
                 continue;
             }
             let left_alone = seat.draining || drained.contains(name);
