@@ -208,7 +208,7 @@ impl JobLedger<'_> {
         let purged_through = self.purged_through();
         // A version saved after the purge, by a clock that was set back, begins with an empty one at the mark.
         let is_empty = first.from == first.to;
-        if !is_empty && purged_through.is_some_and(|mark| first.to <= mark) {
+        if purged_through.is_some_and(|mark| first.to < mark || (first.to == mark && !is_empty)) {
             self.complain(format!("the first span ends at {}, before the purge mark", first.to));
         }
         if first.from > saved_at.max(purged_through.unwrap_or(saved_at)) {
