@@ -4,10 +4,15 @@ import { eventually } from "./eventually.mjs";
 /** A button by how its label begins: some labels are followed by the key that does the same. */
 export const button = (page, name) => page.getByRole("button", { name, exact: true });
 
-/** Goes to a view by the rail, as most people do. */
+/** Goes to a view by the rail, as most people do, and is there once the view before it is not. */
 export async function toView(page, name) {
   await page.getByRole("navigation").getByRole("link", { name }).click();
-  await page.getByRole("heading", { level: 1 }).waitFor();
+  // The calendar is titled with the days that it shows.
+  const sign =
+    name === "Calendar"
+      ? page.getByTestId("calendar-next")
+      : page.getByRole("heading", { level: 1, name, exact: true });
+  await sign.waitFor();
 }
 
 /** Opens the form of a job from the list of jobs, once that is there: the view before it may show the same name. */

@@ -4,7 +4,7 @@
 // A key is written as it is pressed: "j", "Enter", "ctrl+k" (also Command), "g p" for one after the other. Letters are not
 // taken while a text is being typed, nor under an open dialog or menu; keys with Ctrl are, when registered `anywhere`.
 // The last one to register a key has it: what lies on top answers first.
-import { useEffect, useRef, useSyncExternalStore } from "react";
+import { useLayoutEffect, useRef, useSyncExternalStore } from "react";
 
 export interface Hotkey {
   keys: string;
@@ -115,7 +115,8 @@ export function useHotkey(keys: string, label: string, run: (event: KeyboardEven
   const latest = useRef(run);
   latest.current = run;
   const { group = "", enabled = true, anywhere = false, palette = true } = options;
-  useEffect(() => {
+  // Whoever sees a view can use its keys: they are not to come later than its picture.
+  useLayoutEffect(() => {
     if (!enabled) return;
     return register({ keys, label, group, anywhere, palette, run: (event) => latest.current(event) });
   }, [keys, label, group, enabled, anywhere, palette]);
