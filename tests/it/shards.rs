@@ -199,6 +199,30 @@ fn of_a_run_in_progress_some_shards_are_cancelled_and_the_others_go_on() {
     assert!(serve.stop().success());
 }
 
+#[test]
+fn what_a_run_waits_for_is_told_however_many_of_its_shards_are_done() {
+    let mut campanile = Campanile::new();
+    let file = campanile.beside("items");
+    let go = campanile.beside("go");
+    let data: Vec<Vec<u32>> = vec![(0..205).collect(), vec![300]];
+    let mut job = import(&file, &data, &json!({"shardMaxSize": 1}));
+    let command = job["parameters"]["command"].as_str().expect("a command").to_owned();
+    let waits = format!("while [ ! -e '{}' ]; do sleep 0.1; done", go.display());
+    job["parameters"]["command"] = json!(format!("[ \"$CAMPANILE_SHARD_LEVEL\" = 0 ] || {waits}; {command}"));
+    campanile.applies(&[job]);
+    let serve = campanile.serves();
+    campanile.cli(&["run", "import"]).done();
+    let id = campanile.runs("import")[0]["id"].as_str().expect("an id").to_owned();
+    let waits_for = || campanile.cli(&["why", &id]).done()["waiting"]["words"]["en"].as_str().map(str::to_owned);
+    wait_until("the last of its 206 shards runs", || {
+        written(&file).len() == 205 && waits_for().is_some_and(|words| words.starts_with("runs on"))
+    });
+    fs::write(&go, "").expect("it can be written");
+    wait_until("it is over", || campanile.runs("import")[0]["state"] == "succeeded");
+    assert_eq!(waits_for(), None);
+    assert!(serve.stop().success());
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn customers(campanile: &Campanile) -> i64 {
     let url = format!("sqlite:{}", campanile.data().join("imports.db").display());

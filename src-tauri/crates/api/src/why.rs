@@ -84,10 +84,15 @@ impl Api {
         let instance = summary.instance;
         let version = self.version_of(&instance).await?;
         let mut tasks = Vec::new();
-        let asked = match only {
+        let mut asked = match only {
             Some(only) => self.store().tasks(&[only]).await?,
             None => self.store().tasks_after(id, None, MOST_TASKS).await?,
         };
+        if asked.len() == MOST_TASKS && asked.iter().all(|task| task.state().is_final()) {
+            // Of more than are told one by one, the one that is furthest behind is told all the same.
+            let open = self.store().open_tasks(id, MOST_TASKS).await?;
+            asked.extend(open.into_iter().min_by_key(|task| task.state().code()));
+        }
         for task in asked.into_iter().filter(|task| task.instance == id) {
             let history = self.archive.history(task.id).await?;
             tasks.push((task, history));
