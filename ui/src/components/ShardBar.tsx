@@ -6,7 +6,7 @@
 import type { ShardProgress } from "@/api/types";
 import { useNow } from "@/lib/clock";
 import { cx } from "@/lib/cx";
-import { paceOf, percent } from "@/lib/pace";
+import { type Pace, paceOf, percent } from "@/lib/pace";
 import { span } from "@/lib/relative";
 import { figure, useLang, useWords, words } from "@/lib/words";
 
@@ -109,22 +109,30 @@ export function ShardBar({ of, tone = "running", figures = true, tall = false }:
   );
 }
 
-interface PaceWordsProps {
+export interface PaceWordsProps {
   of: ShardProgress;
   run: string;
   /** When the round began with its items. */
   since: number | null;
 }
 
-export function PaceWords({ of, run, since }: PaceWordsProps) {
-  const w = useWords(shardWords);
-  const lang = useLang();
+/** How fast a run goes that is at its shards; null while it is at something else. */
+export function useShardPace({ of, run, since }: PaceWordsProps): Pace | null {
   // Asked again each second: where nothing comes, the rate goes down.
   useNow();
   const { done, total } = of.tally;
-  const { rate, leftMs } = paceOf(`${run} ${of.round}`, done, total, since);
+  const pace = paceOf(`${run} ${of.round}`, done, total, since);
+  return of.phase === "levels" && !of.stopping ? pace : null;
+}
+
+export function PaceWords(props: PaceWordsProps) {
+  const w = useWords(shardWords);
+  const lang = useLang();
+  const pace = useShardPace(props);
+  const { of } = props;
   if (of.stopping) return <span className="text-stopped">{w.stopping}</span>;
-  if (of.phase !== "levels") return <span>{w.phases[of.phase]}</span>;
+  if (pace === null) return <span>{w.phases[of.phase]}</span>;
+  const { rate, leftMs } = pace;
   if (rate === null) return <span className="text-ink-3">{w.measuring}</span>;
   if (rate === 0) return <span className="text-warn">{w.standsStill}</span>;
   return (

@@ -8,15 +8,17 @@ import {
   isTaskCode,
   METHODS,
   PaceWords,
+  type PaceWordsProps,
   ShardBar,
   shardWords,
   shownPercent,
   type TaskCode,
   taskLook,
+  useShardPace,
 } from "@/components";
 import { useNow } from "@/lib/clock";
 import { cx } from "@/lib/cx";
-import { paceOf, percent } from "@/lib/pace";
+import { percent } from "@/lib/pace";
 import { span } from "@/lib/relative";
 import { figure, marks, useLang, useSaid, useWords } from "@/lib/words";
 import { share } from "../chain";
@@ -57,11 +59,7 @@ export function PhaseLine({ run, sharding, startedAt, tone, actions }: PhaseLine
   const { progress } = sharding;
   const segments = segmentsOf(sharding);
   const { done, total } = progress.tally;
-  const isAtItems = progress.phase === "levels" && !progress.stopping;
-  const since = sharding.since ?? startedAt;
-  // Asked again each second: where nothing comes, the rate goes down.
-  useNow();
-  const rate = isAtItems ? paceOf(`${run} ${progress.round}`, done, total, since).rate : null;
+  const pace = { of: progress, run, since: sharding.since ?? startedAt };
   return (
     <section aria-label={w.progress} className="panel px-4 pt-3 pb-3" data-testid="shard-progress">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1.5">
@@ -73,14 +71,14 @@ export function PhaseLine({ run, sharding, startedAt, tone, actions }: PhaseLine
         </span>
         <span className="flex flex-wrap items-baseline gap-x-3 text-ink-2 text-xs">
           <span className="text-ink">{total === 0 ? b.noItems : b.items(figure(done), figure(total))}</span>
-          {progress.phase !== "over" && <PaceWords of={progress} run={run} since={since} />}
+          {progress.phase !== "over" && <PaceWords {...pace} />}
           {progress.round > 1 && (
             <span className="rounded-sm bg-sunken px-1.5 ring-1 ring-line ring-inset">{w.round(progress.round)}</span>
           )}
         </span>
         {actions && <span className="ml-auto flex gap-2">{actions}</span>}
       </div>
-      {rate === 0 && <WhatItWaitsFor run={run} />}
+      {progress.phase === "levels" && <WhatItWaitsFor {...pace} />}
       <ol className="mt-3 flex overflow-x-auto" tabIndex={0} aria-label={w.phases} data-testid="shard-phases">
         {segments.map((segment) => (
           <Phase key={segment.key} segment={segment} startedAt={startedAt} />
@@ -92,13 +90,14 @@ export function PhaseLine({ run, sharding, startedAt, tone, actions }: PhaseLine
 }
 
 /** Where nothing moves: what keeps it, and what would end that. */
-function WhatItWaitsFor({ run }: { run: string }) {
+function WhatItWaitsFor(pace: PaceWordsProps) {
   const said = useSaid();
   const m = useWords(marks);
+  const standsStill = useShardPace(pace)?.rate === 0;
   // A wait ends by what happens elsewhere, too: at the machine of an executor, say.
-  const why = useQuery({ ...whyQuery({ id: run }), refetchInterval: 5_000 });
+  const why = useQuery({ ...whyQuery({ id: pace.run }), enabled: standsStill, refetchInterval: 5_000 });
   const waiting = why.data?.waiting;
-  if (!waiting) return null;
+  if (!standsStill || !waiting) return null;
   return (
     <p className="mt-1.5 text-warn text-xs" data-testid="shard-waits">
       {said(waiting.words)}
