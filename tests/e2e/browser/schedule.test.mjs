@@ -70,7 +70,7 @@ story(
 story(
   "a single run is left out in the form, beside its time, and is there again when that is taken back",
   async ({ page, node }) => {
-    await page.evaluate(() => window.location.assign("#/jobs"));
+    await toView(page, "Jobs");
     await editJob(page, "morning-report");
     const runs = page.getByRole("complementary", { name: "Next runs" });
     const first = await runs.locator("li").first().textContent();
