@@ -15,9 +15,9 @@ export async function toView(page, name) {
   await sign.waitFor();
 }
 
-/** Opens the form of a job from the list of jobs. */
+/** Opens the form of a job from the list of jobs. Its name stands in notes too, and there before the list has come. */
 export async function editJob(page, name) {
-  await page.getByText(name).first().click();
+  await page.getByRole("grid", { name: "Jobs" }).getByText(name, { exact: true }).click();
   await page.keyboard.press("e");
 }
 
