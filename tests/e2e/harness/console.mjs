@@ -13,6 +13,9 @@ const FLAGS = [
   "--disable-sync",
 ];
 
+/** How late an answer may come at most, in milliseconds: what is set makes stories show where they do not wait. */
+const SLOWNESS_MS = Number(process.env.CAMPANILE_STORY_SLOWNESS ?? 0);
+
 /** @type {Promise<import("playwright-core").Browser> | undefined} */
 let browser;
 
@@ -45,6 +48,7 @@ export async function openConsole(
     },
     [{ theme, lang, railShut: false }, "campanile.appearance"],
   );
+  if (SLOWNESS_MS > 0) await slow(context);
   const page = await context.newPage();
   /** @type {string[]} */
   const complaints = [];
@@ -80,6 +84,27 @@ export async function openConsole(
       await context.close();
     },
   };
+}
+
+/**
+ * Makes every answer late, each by a time of its own, so that answers overtake one another as on a slow network; what
+ * the feed tells stays in its order.
+ * @param {import("playwright-core").BrowserContext} context
+ */
+async function slow(context) {
+  const later = () => new Promise((done) => setTimeout(done, Math.random() * SLOWNESS_MS));
+  await context.route("**/api/**", async (route) => {
+    await later();
+    // A page that was left meanwhile has given up what it asked.
+    await route.continue().catch(() => {});
+  });
+  await context.routeWebSocket("**/api/feed*", (socket) => {
+    const node = socket.connectToServer();
+    let told = Promise.resolve();
+    node.onMessage((message) => {
+      told = Promise.all([told, later()]).then(() => socket.send(message));
+    });
+  });
 }
 
 /** Ends the browser, where there is one. */
