@@ -34,6 +34,8 @@ export const whyQuery = (of: Input<"why">) =>
     queryKey: ["instances", "why", of],
     queryFn: () => call("why", of),
     meta: { topics: ["tasks", "executors"] },
+    // A wait ends by what happens elsewhere, too: at the machine of an executor, say.
+    refetchInterval: (query) => (query.state.data?.waiting ? 5_000 : false),
   });
 
 /** A run beside the last one that went well before it. */

@@ -94,7 +94,7 @@ function WhatItWaitsFor(pace: PaceWordsProps) {
   const said = useSaid();
   const m = useWords(marks);
   const standsStill = useShardPace(pace)?.rate === 0;
-  // A wait ends by what happens elsewhere, too: at the machine of an executor, say.
+  // Asked again though it waits for nothing: what stands still may begin to wait without another change.
   const why = useQuery({ ...whyQuery({ id: pace.run }), enabled: standsStill, refetchInterval: 5_000 });
   const waiting = why.data?.waiting;
   if (!standsStill || !waiting) return null;
