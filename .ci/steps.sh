@@ -27,9 +27,14 @@ table() {
 
 as_minutes() { printf '%3d:%02d' "$(($1 / 60))" "$(($1 % 60))"; }
 
-# Why each test of a cargo test log failed, in short: last of all, where it is found at once.
+# stories SCRIPT: their output goes into the log too, after that of the Rust tests.
+stories() { .ci/e2e "$1" 2>&1 | tee -a "$log"; }
+
+# Why each test and each story of a log failed, in short: last of all, where it is found at once.
 failed_in() {
   awk '
+    /failing tests:$/ { story = 1 }
+    story && !/^ +at / { print substr($0, 1, 300) }
     /^failures:$/ { on = 1 }
     /^test result: / { on = 0 }
     on && /^---- .* stdout ----$/ { left = 0; print ""; print; next }
