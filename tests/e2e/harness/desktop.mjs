@@ -109,6 +109,12 @@ function hands(browser) {
     await element.waitForDisplayed({ timeout: within, timeoutMsg: `${what} does not show within ${within} ms` });
     return element;
   };
+  // What is shown may be drawn anew between finding a thing and touching it: then it is found again.
+  const touch = (path, what, how) =>
+    eventually(`${what} is touched`, async () => {
+      await how(await at(path, what));
+      return true;
+    });
   const self = {
     text: (text, within) => at(`//*[text()[contains(normalize-space(.), ${quote(text)})]]`, `'${text}'`, within),
     heading: (text, within) =>
@@ -119,8 +125,12 @@ function hands(browser) {
         `the button '${name}'`,
       ),
     press: async (name) => (await self.button(name)).click(),
-    view: async (name) =>
-      (await at(`//nav//a[starts-with(normalize-space(.), ${quote(name)})]`, `the view '${name}'`)).click(),
+    /** Goes to a view, and is there once the view before it is not. */
+    view: async (name) => {
+      await (await at(`//nav//a[starts-with(normalize-space(.), ${quote(name)})]`, `the view '${name}'`)).click();
+      // The calendar is titled with the days that it shows.
+      await at(name === "Calendar" ? "[data-testid=calendar-next]" : `//h1[${whole(name)}]`, `the view '${name}'`);
+    },
     choose: async (name) => (await at(`//label[${whole(name)}]`, `the choice '${name}'`)).click(),
     field: (label) =>
       at(`//*[@id=//label[starts-with(normalize-space(.), ${quote(label)})]/@for]`, `the field '${label}'`),
@@ -133,9 +143,12 @@ function hands(browser) {
     css: (selector, what = selector, within) => at(selector, what, within),
     keys: (...keys) => browser.keys(keys.length > 1 ? keys : keys[0]),
     gone: async (selector) => browser.$(selector).waitForExist({ reverse: true, timeout: 15_000 }),
+    click: (path, what = path) => touch(path, what, (element) => element.click()),
+    doubleClick: (path, what = path) => touch(path, what, (element) => element.doubleClick()),
     /** By the pointer, in steps, as a hand moves. */
-    drag: async (element, by) => {
-      const box = await eventually("what is to be dragged stands still", async () => {
+    drag: async (path, by, what = path) => {
+      const box = await eventually(`${what} stands still`, async () => {
+        const element = await at(path, what);
         const place = () => browser.execute((each) => each.getBoundingClientRect().toJSON(), element);
         const once = await place();
         const twice = await place();

@@ -56,19 +56,19 @@ const succeeded = (node, many) =>
 /** Runs the job from the view of jobs, as a person does. */
 async function runNow(hands) {
   await hands.view("Jobs");
-  await (await hands.css("//*[@role='row'][.//*[contains(text(), 'nightly')]]", "the team's job")).doubleClick();
+  await hands.doubleClick("//*[@role='row'][.//*[contains(text(), 'nightly')]]", "the team's job");
   await hands.heading("nightly");
   await hands.press("Run now");
 }
 
 step("a new user connects to a team at the first start", async ({ hands }) => {
   await hands.heading("Pulse", 30_000);
-  await (await hands.css("[data-testid=connect-team]", "the way to a team")).click();
+  await hands.click("[data-testid=connect-team]", "the way to a team");
   await hands.fill("Name", "生产");
   await hands.fill("Nodes", `${first.address} ${second.address}`);
   await hands.press("Test");
   await hands.css("//*[@data-testid='team-tested'][count(./li)=2][contains(., 'It answers')]", "what both nodes say");
-  await (await hands.css("[data-testid=save-team]")).click();
+  await hands.click("[data-testid=save-team]");
   await looksAt("生产");
   await hands.css("//*[@data-testid='rail-team'][contains(., '生产')]", "the team in the rail");
   await isLiveAt(first);
@@ -97,8 +97,8 @@ step("with no node left it says so, and comes back with one", async ({ hands }) 
 });
 
 step("back to this machine without a new start, where nothing of the team is", async ({ hands, browser }) => {
-  await (await hands.css("[data-testid=place]")).click();
-  await (await hands.css("//*[@role='menuitem'][contains(., 'This machine')]", "this machine")).click();
+  await hands.click("[data-testid=place]");
+  await hands.click("//*[@role='menuitem'][contains(., 'This machine')]", "this machine");
   await looksAt("local");
   await hands.text("Try it with sample jobs");
   assert.ok(!(await browser.$("[data-testid=rail-team]").isExisting()));
