@@ -31,7 +31,8 @@ const toNextWeek = async (page) => {
   await page.getByTestId("calendar-next").click();
 };
 
-const onDay = (page, date, what) => page.locator(`[data-testid=calendar-day][data-date="${date}"] [data-testid=${what}]`);
+const onDay = (page, date, what) =>
+  page.locator(`[data-testid=calendar-day][data-date="${date}"] [data-testid=${what}]`);
 
 story(
   "a window is written with its effect in sight, stands on the days, and its removal is taken back",
@@ -43,8 +44,9 @@ story(
     await choose(page, "again and again");
     await choose(page, "Cron");
     await dialog.getByLabel("Cron expression").fill("0 25 * * *");
-    await eventually("the wrong hour is said beside the field", async () =>
-      (await dialog.getByLabel("Cron expression").getAttribute("aria-invalid")) === "true",
+    await eventually(
+      "the wrong hour is said beside the field",
+      async () => (await dialog.getByLabel("Cron expression").getAttribute("aria-invalid")) === "true",
     );
     await dialog.getByLabel("Cron expression").fill("0 9 * * *");
     await dialog.getByRole("button", { name: /Time zone/ }).click();
@@ -217,7 +219,9 @@ story(
     await node.ask("save_job", { spec: later, job: "morning-report", seen_version: row.version });
     await go(`/jobs/${row.id}?tab=versions`);
     const version = (n) => page.locator(`[data-testid=version][data-version="${n}"]`);
-    await version(2).getByText(/^takes effect \d{4}-/).waitFor();
+    await version(2)
+      .getByText(/^takes effect \d{4}-/)
+      .waitFor();
     await version(1).getByText("in force").waitFor();
     assert.equal(await version(2).getByText("in force").count(), 0);
     await page.getByTestId("version-diff").getByText("Schedule").waitFor();

@@ -25,7 +25,7 @@ story(
       await watching.page.getByRole("grid", { name: "Jobs" }).getByText(`change-${i}`).waitFor();
       took.push(performance.now() - saved);
     }
-    console.log(`changes seen after ${took.map(Math.round).join(", ")} ms`);
+    process.stdout.write(`changes seen after ${took.map(Math.round).join(", ")} ms\n`);
 
     // What the second console asks for, the first carries out.
     await second.ask("run_jobs", { jobs: ["change-1"] });
@@ -43,7 +43,7 @@ story(
     await eventually("the second drives the engine", async () => (await second.ask("status")).node === "leading", {
       every: 50,
     });
-    console.log(`taken over ${Math.round(performance.now() - killed)} ms after the kill`);
+    process.stdout.write(`taken over ${Math.round(performance.now() - killed)} ms after the kill\n`);
     await watching.page.getByText("Node is running").waitFor();
     await second.instance("each-second", (row) => row.state === "succeeded" && row.due.ms > at, { within: 30_000 });
     const ledger = await second.ask("ledger");

@@ -123,7 +123,10 @@ story("a limit is set by the keyboard, holds work back for all to see, and is li
   await page.keyboard.press("Escape");
   const held = page.getByTestId("held");
   await held.getByText("2 ready tasks held back").waitFor();
-  await held.locator("[data-kind=limit]").getByText(/1 of group local are under way/).waitFor();
+  await held
+    .locator("[data-kind=limit]")
+    .getByText(/1 of group local are under way/)
+    .waitFor();
 
   await page.keyboard.press("l");
   await page.getByRole("button", { name: "Lift the limit of local" }).click();
@@ -167,6 +170,7 @@ story("a secret is set in Settings, reaches its task, and is masked in what it w
   await page.getByTestId("secret-save").click();
   await page.locator('[data-name="local/api-token"]').waitFor();
   assert.equal(await page.getByText("hunter2-7f3a").count(), 0);
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the engine fills it in.
   await node.job({ name: "uses", parameters: { command: "t='${secret:api-token}'; echo \"got $t of ${#t}\"" } });
   const instance = await run(node, "uses");
   await go(`/runs/${instance}`);

@@ -18,7 +18,10 @@ story(
     await page.getByTestId("infrastructure-verdict").getByText("This program drives the engine").waitFor();
     const locks = page.getByRole("grid", { name: "Locks" });
     await locks.getByText("Nothing is locked").waitFor();
-    await page.getByTestId("locks-worth").getByText(/until then two may believe that they have it/).waitFor();
+    await page
+      .getByTestId("locks-worth")
+      .getByText(/until then two may believe that they have it/)
+      .waitFor();
 
     const executor = joins(EXECUTORS, "one", { capacity: 4 });
     also({ program: executor });

@@ -31,7 +31,11 @@ async function imports(node, { items, shardMaxSize = 1, wait = false }) {
 }
 
 const counted = async (page, code) =>
-  Number((await page.locator(`[data-testid=shard-count][data-code="${code}"]`).getAttribute("data-count", { timeout: 200 })) ?? 0);
+  Number(
+    (await page
+      .locator(`[data-testid=shard-count][data-code="${code}"]`)
+      .getAttribute("data-count", { timeout: 200 })) ?? 0,
+  );
 
 const shows = (page, code, n) =>
   eventually(`${n} shards are ${code}`, async () => (await counted(page, code).catch(() => 0)) === n);
@@ -84,29 +88,32 @@ story("shards fill, what failed is marked, looked at, and retried by selection",
   await page.getByTestId("run-state").locator("text=Succeeded").waitFor();
 });
 
-story("progress is in the rail, on Pulse and in the list, and shards of a run in progress are cancelled", async ({ page, node, go }) => {
-  const { instance, go: begin, mend } = await imports(node, { items: 40, wait: true });
-  mend();
-  await page.getByTestId("rail-sharded").waitFor();
-  await page.getByTestId("pulse-sharded").getByText("import-customers").waitFor();
-  await go("/runs");
-  await page.getByRole("grid").getByTestId("shard-bar").first().waitFor();
-  await page.getByTestId("rail-sharded").click();
-  await page.getByTestId("shard-canvas").waitFor();
-  // A rectangle over the end of the level: shards that wait.
-  await page.getByTestId("shard-canvas").focus();
-  await page.keyboard.press("End");
-  await page.keyboard.press(" ");
-  await page.keyboard.press("Shift+ArrowLeft");
-  assert.equal(await page.getByTestId("shards-marked").getAttribute("data-count"), "2");
-  await page.getByTestId("cancel-shards").click();
-  await page.getByRole("alertdialog").getByRole("button", { name: "Cancel them" }).click();
-  await shows(page, 303, 2);
-  begin();
-  await ended(node, instance, "cancelled", 1);
-  await shows(page, 301, 38);
-  await page.getByTestId("rail-sharded").waitFor({ state: "detached" });
-});
+story(
+  "progress is in the rail, on Pulse and in the list, and shards of a run in progress are cancelled",
+  async ({ page, node, go }) => {
+    const { instance, go: begin, mend } = await imports(node, { items: 40, wait: true });
+    mend();
+    await page.getByTestId("rail-sharded").waitFor();
+    await page.getByTestId("pulse-sharded").getByText("import-customers").waitFor();
+    await go("/runs");
+    await page.getByRole("grid").getByTestId("shard-bar").first().waitFor();
+    await page.getByTestId("rail-sharded").click();
+    await page.getByTestId("shard-canvas").waitFor();
+    // A rectangle over the end of the level: shards that wait.
+    await page.getByTestId("shard-canvas").focus();
+    await page.keyboard.press("End");
+    await page.keyboard.press(" ");
+    await page.keyboard.press("Shift+ArrowLeft");
+    assert.equal(await page.getByTestId("shards-marked").getAttribute("data-count"), "2");
+    await page.getByTestId("cancel-shards").click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Cancel them" }).click();
+    await shows(page, 303, 2);
+    begin();
+    await ended(node, instance, "cancelled", 1);
+    await shows(page, 301, 38);
+    await page.getByTestId("rail-sharded").waitFor({ state: "detached" });
+  },
+);
 
 story("a rectangle and a lasso mark what they are drawn around, and zoom keeps it", async ({ page, node, go }) => {
   const { instance, mend } = await imports(node, { items: 160, shardMaxSize: 2 });
@@ -240,34 +247,42 @@ story("a file is looked at, run with, and what became of its rows is saved", asy
   await page.getByTestId("data-rows").getByText("客户", { exact: true }).first().waitFor();
 });
 
-story("of a run that goes on, what a lasso marked is cancelled, and retried once it has ended", async ({ page, node, go }) => {
-  const { instance, go: begin, mend } = await imports(node, { items: 60, wait: true });
-  mend();
-  await go(`/runs/${instance}`);
-  const canvas = page.getByTestId("shard-canvas");
-  await canvas.waitFor();
-  await page.getByRole("radio", { name: "Mark with a lasso" }).locator("xpath=ancestor-or-self::label[1]").click();
-  const marked = async () => Number(await page.getByTestId("shards-marked").getAttribute("data-count"));
-  const lasso = async () => {
-    const box = await canvas.boundingBox();
-    const [right, bottom] = [box.x + box.width - 2, box.y + box.height - 2];
-    await page.mouse.move(box.x + box.width / 3, box.y + 2);
-    await page.mouse.down();
-    for (const [x, y] of [[right, box.y + 2], [right, bottom], [box.x + box.width / 3, bottom]]) await page.mouse.move(x, y, { steps: 4 });
-    await page.mouse.up();
-  };
-  await lasso();
-  const some = await marked();
-  assert.ok(some > 5 && some < 60, String(some));
-  await page.getByTestId("cancel-shards").click();
-  await page.getByRole("alertdialog").getByRole("button", { name: "Cancel them" }).click();
-  const gone = await eventually("they are cancelled", () => counted(page, 303).catch(() => 0));
-  begin();
-  await ended(node, instance, "cancelled", 1);
-  await lasso();
-  assert.equal(await marked(), some);
-  await page.getByTestId("retry-shards").click();
-  await ended(node, instance, "succeeded", 2);
-  await shows(page, 301, 60);
-  assert.ok(gone <= some, `${gone} of ${some}`);
-});
+story(
+  "of a run that goes on, what a lasso marked is cancelled, and retried once it has ended",
+  async ({ page, node, go }) => {
+    const { instance, go: begin, mend } = await imports(node, { items: 60, wait: true });
+    mend();
+    await go(`/runs/${instance}`);
+    const canvas = page.getByTestId("shard-canvas");
+    await canvas.waitFor();
+    await page.getByRole("radio", { name: "Mark with a lasso" }).locator("xpath=ancestor-or-self::label[1]").click();
+    const marked = async () => Number(await page.getByTestId("shards-marked").getAttribute("data-count"));
+    const lasso = async () => {
+      const box = await canvas.boundingBox();
+      const [right, bottom] = [box.x + box.width - 2, box.y + box.height - 2];
+      await page.mouse.move(box.x + box.width / 3, box.y + 2);
+      await page.mouse.down();
+      for (const [x, y] of [
+        [right, box.y + 2],
+        [right, bottom],
+        [box.x + box.width / 3, bottom],
+      ])
+        await page.mouse.move(x, y, { steps: 4 });
+      await page.mouse.up();
+    };
+    await lasso();
+    const some = await marked();
+    assert.ok(some > 5 && some < 60, String(some));
+    await page.getByTestId("cancel-shards").click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Cancel them" }).click();
+    const gone = await eventually("they are cancelled", () => counted(page, 303).catch(() => 0));
+    begin();
+    await ended(node, instance, "cancelled", 1);
+    await lasso();
+    assert.equal(await marked(), some);
+    await page.getByTestId("retry-shards").click();
+    await ended(node, instance, "succeeded", 2);
+    await shows(page, 301, 60);
+    assert.ok(gone <= some, `${gone} of ${some}`);
+  },
+);

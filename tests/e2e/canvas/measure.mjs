@@ -112,7 +112,15 @@ function madeUpRun() {
       tasks: [],
     }),
     get_job: () => ({ row: { can_run: yes } }),
-    get_sharding: () => ({ now: Date.now(), progress: progress(), since: started, pre: null, notices: [], post: null, levels }),
+    get_sharding: () => ({
+      now: Date.now(),
+      progress: progress(),
+      since: started,
+      pre: null,
+      notices: [],
+      post: null,
+      levels,
+    }),
     list_levels: () => levels,
     list_shards: ({ cursor }) => {
       const from = cursor ?? 0;
@@ -167,7 +175,9 @@ await go(`/runs/${RUN}`);
 const canvas = page.getByTestId("shard-canvas");
 await canvas.waitFor();
 await eventually("all shards are there", async () => {
-  const counts = await page.getByTestId("shard-count").evaluateAll((all) => all.map((each) => Number(each.dataset.count)));
+  const counts = await page
+    .getByTestId("shard-count")
+    .evaluateAll((all) => all.map((each) => Number(each.dataset.count)));
   return counts.reduce((sum, each) => sum + each, 0) === SHARDS && !(await page.getByText("Not a task yet").count());
 });
 const box = await canvas.boundingBox();
@@ -177,7 +187,8 @@ const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const scenes = {
   "looked at": () => wait(SECONDS * 1_000),
   "the pointer over it": async (until) => {
-    for (let i = 0; performance.now() < until; i++) await page.mouse.move(...at(0.1 + 0.8 * Math.abs(Math.sin(i / 40)), 0.2 + (i % 50) / 90));
+    for (let i = 0; performance.now() < until; i++)
+      await page.mouse.move(...at(0.1 + 0.8 * Math.abs(Math.sin(i / 40)), 0.2 + (i % 50) / 90));
   },
   "zoomed in and out": async (until) => {
     for (let i = 0; performance.now() < until; i++) {
@@ -189,7 +200,8 @@ const scenes = {
     await page.mouse.move(...at(0.5, 0.5));
     for (let i = 0; i < 7; i++) await page.mouse.wheel(0, -60);
     await page.mouse.down({ button: "middle" });
-    for (let i = 0; performance.now() < until; i++) await page.mouse.move(...at(0.5 + 0.4 * Math.sin(i / 20), 0.5 + 0.4 * Math.cos(i / 17)));
+    for (let i = 0; performance.now() < until; i++)
+      await page.mouse.move(...at(0.5 + 0.4 * Math.sin(i / 20), 0.5 + 0.4 * Math.cos(i / 17)));
     await page.mouse.up({ button: "middle" });
     await canvas.press("0");
   },
@@ -198,7 +210,8 @@ const scenes = {
       await page.keyboard.down("Alt");
       await page.mouse.move(...at(0.2, 0.2));
       await page.mouse.down();
-      for (let i = 0; i < 60; i++) await page.mouse.move(...at(0.5 + 0.3 * Math.cos(i / 10), 0.5 + 0.3 * Math.sin(i / 10)));
+      for (let i = 0; i < 60; i++)
+        await page.mouse.move(...at(0.5 + 0.3 * Math.cos(i / 10), 0.5 + 0.3 * Math.sin(i / 10)));
       await page.mouse.up();
       await page.keyboard.up("Alt");
     }
@@ -240,19 +253,25 @@ function framesOf(trace) {
       frame.own += (each.tdur ?? each.dur) / 1_000;
     }
     const { functionName, lineNumber, columnNumber } = each.args?.data ?? {};
-    const part = each.name === "FunctionCall" ? `${each.name} ${functionName || "?"} ${lineNumber}:${columnNumber}` : each.name;
+    const part =
+      each.name === "FunctionCall" ? `${each.name} ${functionName || "?"} ${lineNumber}:${columnNumber}` : each.name;
     frame.parts.set(part, (frame.parts.get(part) ?? 0) + (each.tdur ?? each.dur) / 1_000);
   }
   const busy = [...frames.values()].filter((frame) => frame.spent >= IDLE_MS);
   const rising = (times) => times.toSorted((a, b) => a - b);
-  return { spent: rising(busy.map((frame) => frame.spent)), own: rising(busy.map((frame) => frame.own)), slow: slowParts(busy) };
+  return {
+    spent: rising(busy.map((frame) => frame.spent)),
+    own: rising(busy.map((frame) => frame.own)),
+    slow: slowParts(busy),
+  };
 }
 
 /** What the slowest twentieth of the frames is made of, in milliseconds of the processor for each of them. */
 function slowParts(busy) {
   const slow = busy.toSorted((a, b) => b.own - a.own).slice(0, Math.ceil(busy.length / 20));
   const parts = new Map();
-  for (const frame of slow) for (const [part, ms] of frame.parts) parts.set(part, (parts.get(part) ?? 0) + ms / slow.length);
+  for (const frame of slow)
+    for (const [part, ms] of frame.parts) parts.set(part, (parts.get(part) ?? 0) + ms / slow.length);
   return [...parts].toSorted((a, b) => b[1] - a[1]);
 }
 
@@ -260,7 +279,13 @@ process.stdout.write(`${SHARDS} shards, ${CHANGES_A_SECOND} changes a second, a 
 for (const [name, play] of Object.entries(scenes)) {
   const before = run.told();
   await (await chrome()).startTracing(page, {
-    categories: ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline", "devtools.timeline.frame", "blink.user_timing"],
+    categories: [
+      "toplevel",
+      "devtools.timeline",
+      "disabled-by-default-devtools.timeline",
+      "devtools.timeline.frame",
+      "blink.user_timing",
+    ],
   });
   const begun = performance.now();
   await play(begun + SECONDS * 1_000);
@@ -268,9 +293,12 @@ for (const [name, play] of Object.entries(scenes)) {
   const trace = JSON.parse((await (await chrome()).stopTracing()).toString("utf8"));
   const { spent, own, slow } = framesOf(trace);
   const ms = (value) => value.toFixed(1).padStart(5);
-  const of = (times) => `p50 ${ms(percentile(times, 0.5))} p95 ${ms(percentile(times, 0.95))} p99 ${ms(percentile(times, 0.99))} most ${ms(times.at(-1) ?? 0)}`;
+  const of = (times) =>
+    `p50 ${ms(percentile(times, 0.5))} p95 ${ms(percentile(times, 0.95))} p99 ${ms(percentile(times, 0.99))} most ${ms(times.at(-1) ?? 0)}`;
   const rate = Math.round((run.told() - before) / seconds);
-  process.stdout.write(`  ${name.padEnd(20)} ${String(spent.length).padStart(4)} frames, ms by the processor: ${of(own)}; by the clock: ${of(spent)}; ${rate} changes a second came\n`);
+  process.stdout.write(
+    `  ${name.padEnd(20)} ${String(spent.length).padStart(4)} frames, ms by the processor: ${of(own)}; by the clock: ${of(spent)}; ${rate} changes a second came\n`,
+  );
   for (const [part, each] of slow.slice(0, PARTS)) process.stdout.write(`      ${ms(each)} ms ${part}\n`);
 }
 await close();

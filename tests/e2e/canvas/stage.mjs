@@ -13,7 +13,10 @@ function framed(text) {
       ? Buffer.from([0x81, body.length])
       : body.length < 65_536
         ? Buffer.from([0x81, 126, body.length >> 8, body.length & 255])
-        : Buffer.concat([Buffer.from([0x81, 127, 0, 0, 0, 0]), Buffer.from(new Uint32Array([body.length]).buffer).reverse()]);
+        : Buffer.concat([
+            Buffer.from([0x81, 127, 0, 0, 0, 0]),
+            Buffer.from(new Uint32Array([body.length]).buffer).reverse(),
+          ]);
   return Buffer.concat([head, body]);
 }
 
@@ -40,11 +43,17 @@ export async function stage(address, answers, frame, everyMs) {
       return;
     }
     const headers = { ...asked.headers, host: node.host, ...(asked.headers.origin ? { origin: node.origin } : {}) };
-    const on = request({ host: node.hostname, port: node.port, method: asked.method, path: asked.url, headers }, (got) => {
-      const policy = got.headers["content-security-policy"]?.replaceAll(node.port, String(port));
-      answer.writeHead(got.statusCode ?? 502, { ...got.headers, ...(policy ? { "content-security-policy": policy } : {}) });
-      got.pipe(answer);
-    });
+    const on = request(
+      { host: node.hostname, port: node.port, method: asked.method, path: asked.url, headers },
+      (got) => {
+        const policy = got.headers["content-security-policy"]?.replaceAll(node.port, String(port));
+        answer.writeHead(got.statusCode ?? 502, {
+          ...got.headers,
+          ...(policy ? { "content-security-policy": policy } : {}),
+        });
+        got.pipe(answer);
+      },
+    );
     on.on("error", () => answer.writeHead(502).end());
     asked.pipe(on);
   });

@@ -61,14 +61,18 @@ test("shards are painted, and the end of their run is told while nobody looks", 
     await browser.execute((run) => window.location.assign(`#/runs/${run}`), instances[0]);
     await hands.css("[data-testid=shard-canvas]", "the shards");
     await eventually("they are painted", async () => (await colours()) > 2);
-    await eventually("it is known for long enough", () => Date.now() - began > WORTH_TELLING_MS + 2_000, { every: 500 });
+    await eventually("it is known for long enough", () => Date.now() - began > WORTH_TELLING_MS + 2_000, {
+      every: 500,
+    });
 
     await closeWindow(place.display, TITLE);
     await hands.text("Closing the window stops nothing");
     const pressed = hands.press("Close the window").catch(() => {});
     await eventually("the window is hidden", async () => !(await isShown(place.display, TITLE)));
     writeFileSync(held, "");
-    await eventually("the desktop is told", () => bus.printed.includes("customers succeeded: 8 items"), { within: 30_000 });
+    await eventually("the desktop is told", () => bus.printed.includes("customers succeeded: 8 items"), {
+      within: 30_000,
+    });
     assert.equal(bus.printed.match(/customers succeeded/g)?.length, 1, "once");
     const again = place.launch(data);
     await eventually("the window is back", () => isShown(place.display, TITLE), { within: 20_000 });

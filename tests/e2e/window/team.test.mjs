@@ -32,7 +32,10 @@ function step(name, tell) {
       failed = true;
       mkdirSync(FAILURES, { recursive: true });
       await shown.browser.saveScreenshot(join(FAILURES, "team.png")).catch(() => {});
-      writeFileSync(join(FAILURES, "team.log"), [shown.driver, first.program, second.program].map((each) => each.printed).join("\n---\n"));
+      writeFileSync(
+        join(FAILURES, "team.log"),
+        [shown.driver, first.program, second.program].map((each) => each.printed).join("\n---\n"),
+      );
       throw error;
     }
   });
@@ -40,11 +43,13 @@ function step(name, tell) {
 
 const host = (node) => new URL(node.address).host;
 const of = (testid, attribute) => shown.browser.$(`[data-testid=${testid}]`).getAttribute(attribute);
-const looksAt = (name) => eventually(`the window looks at ${name}`, async () => (await of("place", "data-place")) === name);
+const looksAt = (name) =>
+  eventually(`the window looks at ${name}`, async () => (await of("place", "data-place")) === name);
 const isLiveAt = (node) =>
   eventually(
     `it is live through ${host(node)}`,
-    async () => (await of("node-state", "data-phase")) === "live" && (await of("node-state", "data-node")) === host(node),
+    async () =>
+      (await of("node-state", "data-phase")) === "live" && (await of("node-state", "data-node")) === host(node),
     { within: 30_000 },
   );
 const succeeded = (node, many) =>
@@ -88,7 +93,9 @@ step("its node is killed, and the window goes on at the next one", async ({ hand
 
 step("with no node left it says so, and comes back with one", async ({ hands }) => {
   await second.program.kill();
-  await eventually("it is not connected", async () => (await of("node-state", "data-phase")) === "lost", { within: 30_000 });
+  await eventually("it is not connected", async () => (await of("node-state", "data-phase")) === "lost", {
+    within: 30_000,
+  });
   await hands.text("no node of 生产 answers", 20_000);
   const again = await serve({ data: folder, port: Number(new URL(second.address).port) });
   second.program = again.program;
