@@ -241,6 +241,9 @@ impl Team {
         self.everything_ends();
         self.nodes[2].checks_the_ledger();
         self.members.clear();
+        // Once all have left, nobody is there who could forget one that was killed just now.
+        let serving = self.serving.iter().flatten().count();
+        wait_until("those that were killed are forgotten", || self.nodes_that_are_there().len() == serving);
         for serve in self.serving.iter_mut().filter_map(Option::take) {
             assert!(serve.stop().success());
         }
