@@ -217,7 +217,7 @@ impl Team {
         self.looks(async |store| store.nodes().await).unwrap_or_default()
     }
 
-    pub fn ended(&self) -> BTreeSet<(String, u32)> {
+    fn ended(&self) -> BTreeSet<(String, u32)> {
         let ends = told(&self.diary).into_iter().filter(|line| line.what == "ends");
         ends.map(|line| (line.task, line.attempt)).collect()
     }
